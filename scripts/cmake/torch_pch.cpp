@@ -1,0 +1,1 @@
+// Carries the precompiled header of LibTorch code; has nothing of its own.
