@@ -1,0 +1,129 @@
+// Dropout whose mask is a pure function of (seed, place, sample, position, channel), as slipway/philox.h says: the same
+// for every layout, for a repeated forward, and for any slice. No mask is kept: backward draws it again.
+// CPU and fp32 only. Pure functions; any thread.
+#pragma once
+
+#include <ATen/Parallel.h>
+#include <slipway/philox.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <slipway/torch/tensor.hpp>
+
+// Compiles a hot loop for several instruction sets; the best one is picked when the plugin is loaded.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define SLW_HOT_LOOP __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define SLW_HOT_LOOP
+#endif
+
+SLW_SDK_BEGIN
+
+// Which tokens the rows of a [batch, seq, ...] tensor are.
+struct TokenIds {
+  at::Tensor samples;    // i64 [batch]: ordinals since sample 0
+  at::Tensor positions;  // i64 [seq]: global positions
+};
+
+// Dropout at one place of the model; p = 0 leaves everything as it is.
+struct Dropout {
+  uint64_t key = 0;
+  double p = 0;
+  TokenIds tokens;
+
+  bool active() const { return p > 0; }
+};
+
+// The numbers of channels [32 i, 32 i + 32) of one token; `first` is the counter of channel 0's block.
+__attribute__((always_inline)) inline void philox_words(uint64_t key, uint32_t first, uint32_t position,
+                                                        uint64_t sample, uint32_t* out) {
+  using Lanes = uint64_t __attribute__((vector_size(64)));  // 8 counters, a 32-bit word in each lane
+  constexpr uint64_t kLow = 0xFFFFFFFFu;
+  Lanes c0 = {0, 1, 2, 3, 4, 5, 6, 7};
+  c0 = (c0 + first) & kLow;
+  Lanes c1 = Lanes{} + position, c2 = Lanes{} + (sample & kLow), c3 = Lanes{} + (sample >> 32);
+  uint32_t k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const Lanes p0 = c0 * uint64_t{0xD2511F53u}, p1 = c2 * uint64_t{0xCD9E8D57u};
+    c0 = (p1 >> 32) ^ c1 ^ uint64_t{k0};
+    c1 = p1 & kLow;
+    c2 = (p0 >> 32) ^ c3 ^ uint64_t{k1};
+    c3 = p0 & kLow;
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  const Lanes low = c0 | (c1 << 32), high = c2 | (c3 << 32);
+  for (int i = 0; i < 8; ++i) {
+    const uint64_t pair[2] = {low[i], high[i]};
+    std::memcpy(out + 4 * i, pair, sizeof pair);
+  }
+}
+
+// One row: to[c] = (add ? add[c] : 0) + (kept ? from[c] / (1 - p) : 0), for the channels first_channel + [0, width).
+// `to` may be `from` or `add`.
+SLW_HOT_LOOP [[maybe_unused]] static void drop_row(const Dropout& d, int64_t sample, int64_t position,
+                                                   int64_t first_channel, int64_t width, const float* from,
+                                                   const float* add, float* to) {
+  const uint32_t threshold = slw_dropout_threshold(d.p);
+  const float scale = static_cast<float>(1.0 / (1.0 - d.p));
+  const int64_t skew = first_channel % 4;
+  for (int64_t begin = -skew; begin < width; begin += 32) {
+    uint32_t words[32];
+    philox_words(d.key, static_cast<uint32_t>((first_channel + begin) / 4), static_cast<uint32_t>(position),
+                 static_cast<uint64_t>(sample), words);
+    const int64_t end = std::min<int64_t>(begin + 32, width);
+    for (int64_t c = std::max<int64_t>(0, begin); c < end; ++c) {
+      const float kept = words[c - begin] < threshold ? 0.0f : from[c] * scale;
+      to[c] = add == nullptr ? kept : add[c] + kept;
+    }
+  }
+}
+
+// All rows of [batch, seq, channels]; `add` may be undefined. All contiguous.
+inline void drop_rows(const Dropout& d, const at::Tensor& from, const at::Tensor& add, const at::Tensor& to) {
+  const int64_t sequence = from.size(1), channels = from.size(2);
+  const int64_t* samples = d.tokens.samples.const_data_ptr<int64_t>();
+  const int64_t* positions = d.tokens.positions.const_data_ptr<int64_t>();
+  const float* x = from.const_data_ptr<float>();
+  const float* a = add.defined() ? add.const_data_ptr<float>() : nullptr;
+  float* y = to.mutable_data_ptr<float>();
+  at::parallel_for(0, from.size(0) * sequence, 16, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t at = row * channels;
+      drop_row(d, samples[row / sequence], positions[row % sequence], 0, channels, x + at, a ? a + at : nullptr, y + at);
+    }
+  });
+}
+
+class DropoutFunction : public torch::autograd::Function<DropoutFunction> {
+ public:
+  using Context = torch::autograd::AutogradContext;
+  using Tensors = torch::autograd::variable_list;
+
+  static at::Tensor forward(Context* ctx, const at::Tensor& x, const std::optional<at::Tensor>& residual,
+                            const Dropout& d) {
+    ctx->saved_data["key"] = static_cast<int64_t>(d.key);
+    ctx->saved_data["p"] = d.p;
+    ctx->saved_data["has_residual"] = residual.has_value();
+    ctx->save_for_backward({d.tokens.samples, d.tokens.positions});
+    at::Tensor y = at::empty(x.sizes(), x.options());
+    drop_rows(d, x.contiguous(), residual ? residual->contiguous() : at::Tensor(), y);
+    return y;
+  }
+
+  static Tensors backward(Context* ctx, Tensors& gradients) {
+    const Tensors saved = ctx->get_saved_variables();
+    const Dropout d{static_cast<uint64_t>(ctx->saved_data["key"].toInt()), ctx->saved_data["p"].toDouble(),
+                    {saved[0], saved[1]}};
+    at::Tensor dx = at::empty(gradients[0].sizes(), gradients[0].options());
+    drop_rows(d, gradients[0].contiguous(), {}, dx);
+    return {dx, ctx->saved_data["has_residual"].toBool() ? gradients[0] : at::Tensor(), at::Tensor()};
+  }
+};
+
+// residual + dropout(x), or dropout(x) without a residual; fp32 [batch, seq, channels].
+inline at::Tensor dropout(const at::Tensor& x, const Dropout& d, const at::Tensor& residual = {}) {
+  if (!d.active()) return residual.defined() ? residual + x : x;
+  return DropoutFunction::apply(x, residual.defined() ? std::optional<at::Tensor>(residual) : std::nullopt, d);
+}
+
+SLW_SDK_END
