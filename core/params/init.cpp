@@ -1,0 +1,90 @@
+#include "core/params/init.h"
+
+#include <slipway/philox.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "core/base/error.h"
+
+namespace slipway {
+namespace {
+
+// Box-Muller over lane pairs (0, 1) and (2, 3) of one block: four normals.
+struct NormalBlock {
+  double value[4];
+};
+
+NormalBlock normal_block(const slw_philox_block& block) {
+  NormalBlock out{};
+  for (int pair = 0; pair < 2; ++pair) {
+    const double radius = std::sqrt(-2.0 * std::log(slw_uniform(block.lane[2 * pair])));
+    const double angle = 2.0 * std::numbers::pi * slw_uniform(block.lane[2 * pair + 1]);
+    out.value[2 * pair] = radius * std::cos(angle);
+    out.value[2 * pair + 1] = radius * std::sin(angle);
+  }
+  return out;
+}
+
+// Draws elements [begin, begin + n) of the flattened logical tensor.
+void draw_run(const slw_param_decl& decl, uint64_t key, uint64_t begin, int64_t n, float* out) {
+  for (int64_t done = 0; done < n;) {
+    const uint64_t element = begin + static_cast<uint64_t>(done);
+    const uint64_t counter = element / 4;
+    const slw_philox_block block =
+        slw_philox(key, static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), 0, 0);
+    const NormalBlock normals = decl.init == SLW_INIT_NORMAL ? normal_block(block) : NormalBlock{};
+    for (uint64_t lane = element % 4; lane < 4 && done < n; ++lane, ++done) {
+      const double value = decl.init == SLW_INIT_NORMAL
+                               ? decl.init_a + decl.init_b * normals.value[lane]
+                               : decl.init_a + (decl.init_b - decl.init_a) * slw_uniform(block.lane[lane]);
+      out[done] = static_cast<float>(value);
+    }
+  }
+}
+
+void fill_run(const slw_param_decl& decl, uint64_t key, uint64_t begin, int64_t n, float* out) {
+  switch (decl.init) {
+    case SLW_INIT_ZEROS: std::fill(out, out + n, 0.0f); return;
+    case SLW_INIT_ONES: std::fill(out, out + n, 1.0f); return;
+    case SLW_INIT_CONSTANT: std::fill(out, out + n, static_cast<float>(decl.init_a)); return;
+    default: draw_run(decl, key, begin, n, out);
+  }
+}
+
+}  // namespace
+
+uint64_t init_key(const ParamDeclaration& param, uint64_t seed) {
+  return slw_philox_key(seed, "init", param.name().c_str());
+}
+
+void initialize_slice(const ParamDeclaration& param, uint64_t seed, const ParamSlice& slice) {
+  const slw_param_decl& decl = param.decl();
+  SLW_CHECK(decl.init != SLW_INIT_CUSTOM);
+  const uint64_t key = init_key(param, seed);
+  const auto& logical = param.global_shape();
+  const size_t dims = logical.size();
+  const int64_t row = dims == 0 ? 1 : slice.shape[dims - 1];
+  const int64_t rows = element_count(slice.shape) / std::max<int64_t>(row, 1);
+#pragma omp parallel for schedule(static)
+  for (int64_t r = 0; r < rows; ++r) {
+    uint64_t begin = 0;
+    bool inside = true;
+    int64_t rest = r, stride = 1;
+    std::vector<int64_t> position(dims, 0);
+    for (size_t d = dims; d-- > 0;) {
+      const int64_t extent = d + 1 == dims ? 1 : slice.shape[d];
+      position[d] = slice.offset[d] + rest % extent;
+      rest /= extent;
+      begin += static_cast<uint64_t>(position[d]) * static_cast<uint64_t>(stride);
+      stride *= logical[d];
+      inside = inside && position[d] < logical[d];
+    }
+    const int64_t drawn = !inside ? 0 : dims == 0 ? 1 : std::min(row, logical[dims - 1] - position[dims - 1]);
+    float* out = slice.values + r * row;
+    if (drawn > 0) fill_run(decl, key, begin, drawn, out);
+    std::fill(out + drawn, out + row, 0.0f);
+  }
+}
+
+}  // namespace slipway

@@ -1,0 +1,123 @@
+#include "core/params/init.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/params/table.h"
+
+namespace slipway {
+namespace {
+
+slw_param_decl declare(const char* name, const std::vector<int64_t>& shape, int32_t init, double a, double b) {
+  slw_param_decl decl{};
+  decl.struct_size = SLW_SIZE_TO(slw_param_decl, former_names);
+  decl.name = name;
+  decl.ndim = static_cast<int32_t>(shape.size());
+  decl.global_shape = shape.data();
+  decl.init = init;
+  decl.init_a = a;
+  decl.init_b = b;
+  return decl;
+}
+
+std::vector<float> draw(const ParamDeclaration& param, std::vector<int64_t> offset, std::vector<int64_t> shape) {
+  std::vector<float> values(static_cast<size_t>(element_count(shape)), -1.0f);
+  initialize_slice(param, 1234, {std::move(offset), std::move(shape), values.data()});
+  return values;
+}
+
+TEST(Init, ASliceDrawsWhatTheWholeDraws) {
+  const std::vector<int64_t> shape{7, 13};
+  const ParamDeclaration param(declare("w", shape, SLW_INIT_NORMAL, 0.0, 0.02));
+  const std::vector<float> whole = draw(param, {0, 0}, {7, 13});
+  const std::vector<float> slice = draw(param, {2, 5}, {3, 6});
+  for (size_t r = 0; r < 3; ++r) {
+    for (size_t c = 0; c < 6; ++c) EXPECT_EQ(slice[r * 6 + c], whole[(r + 2) * 13 + c + 5]);
+  }
+}
+
+TEST(Init, PaddingIsZeroAndMovesNothing) {
+  const std::vector<int64_t> shape{5, 6}, padded{8, 9};
+  slw_param_decl decl = declare("w", shape, SLW_INIT_UNIFORM, 1.0, 2.0);
+  const ParamDeclaration plain(decl);
+  decl.padded_shape = padded.data();
+  const ParamDeclaration with_padding(decl);
+  const std::vector<float> a = draw(plain, {0, 0}, {5, 6}), b = draw(with_padding, {0, 0}, {8, 9});
+  for (size_t r = 0; r < 8; ++r) {
+    for (size_t c = 0; c < 9; ++c) EXPECT_EQ(b[r * 9 + c], r < 5 && c < 6 ? a[r * 6 + c] : 0.0f);
+  }
+}
+
+TEST(Init, NormalHasItsMeanAndDeviation) {
+  const std::vector<int64_t> shape{100, 1000};
+  const ParamDeclaration param(declare("w", shape, SLW_INIT_NORMAL, 0.5, 0.02));
+  double sum = 0, squares = 0;
+  for (const float value : draw(param, {0, 0}, shape)) sum += value, squares += (value - 0.5) * (value - 0.5);
+  EXPECT_NEAR(sum / 1e5, 0.5, 3e-4);
+  EXPECT_NEAR(std::sqrt(squares / 1e5), 0.02, 2e-4);
+}
+
+TEST(Init, DependsOnTheNameAndTheSeed) {
+  const std::vector<int64_t> shape{4};
+  const ParamDeclaration a(declare("a", shape, SLW_INIT_NORMAL, 0, 1)), b(declare("b", shape, SLW_INIT_NORMAL, 0, 1));
+  EXPECT_NE(draw(a, {0}, {4}), draw(b, {0}, {4}));
+  EXPECT_NE(init_key(a, 1), init_key(a, 2));
+}
+
+TEST(ParamTable, ATieIsOneParameterWithTwoUses) {
+  const std::vector<int64_t> shape{4, 2};
+  slw_param_decl first = declare("embedding.weight", shape, SLW_INIT_ONES, 0, 0);
+  first.tie = "embedding";
+  ParamTable table;
+  table.add(0, first);
+  table.add(0, declare("other", shape, SLW_INIT_ONES, 0, 0));
+  table.add(0, first);
+  ASSERT_EQ(table.params().size(), 2u);
+  EXPECT_EQ(table.num_uses(0), 3);
+  EXPECT_EQ(&table.by_use(0, 0), &table.by_use(0, 2));
+  EXPECT_EQ(table.params()[0].uses.size(), 2u);
+}
+
+TEST(ParamTable, RefusesANameThatStandsTwice) {
+  const std::vector<int64_t> shape{4};
+  ParamTable table;
+  table.add(0, declare("w", shape, SLW_INIT_ONES, 0, 0));
+  EXPECT_THROW(table.add(0, declare("w", shape, SLW_INIT_ONES, 0, 0)), PluginError);
+}
+
+TEST(ParamDeclaration, RefusesWhatContradictsItself) {
+  const std::vector<int64_t> shape{4, 4}, smaller{3, 4}, none{0, 4};
+  EXPECT_THROW(ParamDeclaration{declare("w", none, SLW_INIT_ONES, 0, 0)}, PluginError);
+  EXPECT_THROW(ParamDeclaration{declare("w", shape, 99, 0, 0)}, PluginError);
+  EXPECT_THROW(ParamDeclaration{declare("", shape, SLW_INIT_ONES, 0, 0)}, PluginError);
+  slw_param_decl padded = declare("w", shape, SLW_INIT_ONES, 0, 0);
+  padded.padded_shape = smaller.data();
+  EXPECT_THROW(ParamDeclaration{padded}, PluginError);
+  slw_param_decl flagged = declare("w", shape, SLW_INIT_ONES, 0, 0);
+  flagged.flags = 1u << 15;
+  EXPECT_THROW(ParamDeclaration{flagged}, PluginError);
+  slw_block block{SLW_SIZE_TO(slw_block, rows), 0, "q", 3};
+  const slw_block* blocks[] = {&block};
+  slw_param_decl cut = declare("w", shape, SLW_INIT_ONES, 0, 0);
+  cut.num_blocks = 1;
+  cut.blocks = blocks;
+  EXPECT_THROW(ParamDeclaration{cut}, PluginError);
+}
+
+TEST(ParamDeclaration, RefusesATailItCannotRead) {
+  struct Newer {
+    slw_param_decl known;
+    uint64_t unknown;
+  } newer{};
+  const std::vector<int64_t> shape{4};
+  newer.known = declare("w", shape, SLW_INIT_ONES, 0, 0);
+  newer.known.struct_size = sizeof(newer);
+  EXPECT_NO_THROW(ParamDeclaration{newer.known});
+  newer.unknown = 1;
+  EXPECT_THROW(ParamDeclaration{newer.known}, PluginError);
+}
+
+}  // namespace
+}  // namespace slipway
