@@ -1,0 +1,60 @@
+#include "core/metrics/metrics_file.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/strings.h"
+
+namespace slipway {
+namespace {
+
+constexpr ExitCode kBlame = ExitCode::kUsage;
+
+// The lines to keep, each with its line end.
+std::string kept_lines(const std::string& path, const std::string& text, int64_t last_step) {
+  std::string kept;
+  size_t begin = 0;
+  for (int64_t number = 1; begin < text.size(); ++number) {
+    const size_t end = text.find('\n', begin);
+    if (end == std::string::npos) break;  // cut off by a kill
+    const std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    const auto parsed = nlohmann::json::parse(line, nullptr, false);
+    if (!parsed.is_object() || !parsed.contains("step") || !parsed["step"].is_number_integer()) {
+      throw Error(kBlame, path + " line " + std::to_string(number) +
+                              " is no line of metrics; move the file away, or repair it, before resuming");
+    }
+    if (parsed["step"].get<int64_t>() <= last_step) kept += line + "\n";
+  }
+  return kept;
+}
+
+}  // namespace
+
+nlohmann::ordered_json json_number(double value) {
+  if (std::isfinite(value)) return value;
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+MetricsFile::MetricsFile(const std::string& path, int64_t last_step) : path_(path) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) {
+    write_file_atomic(path, kept_lines(path, read_file(path, kBlame), last_step), kBlame);
+  }
+  file_.reset(std::fopen(path.c_str(), "ae"));
+  if (!file_) throw Error(kBlame, "cannot write " + path + ": " + std::strerror(errno));
+}
+
+void MetricsFile::append(const nlohmann::ordered_json& line) {
+  const std::string text = line.dump() + "\n";
+  const bool written = std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size();
+  if (!written || std::fflush(file_.get()) != 0) {
+    throw Error(kBlame, "cannot write " + path_ + ": " + std::strerror(errno) + "; free space and resume");
+  }
+}
+
+}  // namespace slipway

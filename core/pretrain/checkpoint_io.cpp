@@ -1,0 +1,120 @@
+#include "core/pretrain/checkpoint_io.h"
+
+#include <deque>
+
+#include "core/base/timer.h"
+#include "core/base/strings.h"
+#include "core/pretrain/run_state.h"
+#include "core/pretrain/stored_tensors.h"
+
+namespace slipway {
+namespace {
+
+// Replicated tensors are spread over the ranks by bytes, so that each is written once and all write about as much.
+class WriterAssignment {
+ public:
+  WriterAssignment(const std::vector<StoredTensor>& tensors, int world, int rank) : world_(world), rank_(rank) {
+    for (const StoredTensor& tensor : tensors) total_ += tensor.values.size();
+  }
+  bool next_is_mine(const StoredTensor& tensor) {
+    const auto owner = static_cast<int>(total_ == 0 ? 0 : before_ * static_cast<size_t>(world_) / total_);
+    before_ += tensor.values.size();
+    return !tensor.is_replicated || owner == rank_;
+  }
+
+ private:
+  int world_, rank_;
+  size_t total_ = 0, before_ = 0;
+};
+
+std::vector<Piece> pieces_of(const std::vector<StoredTensor>& tensors, WriterAssignment assignment,
+                             std::deque<std::vector<float>>& packed) {
+  std::vector<Piece> pieces;
+  for (const StoredTensor& tensor : tensors) {
+    if (!assignment.next_is_mine(tensor)) continue;
+    std::span<const float> values = tensor.values;
+    if (!tensor.is_packed) values = packed.emplace_back(pack(tensor));
+    pieces.push_back({tensor.name, DType::kF32, tensor.shape, tensor.cut, std::as_bytes(values)});
+  }
+  return pieces;
+}
+
+void commit(Runtime& runtime, const Training& training, const Iterators& iterators,
+            const std::vector<std::string>& descriptions) {
+  std::vector<ShardDescription> shards;
+  for (const std::string& text : descriptions) shards.push_back(ShardDescription::from_json(text));
+  commit_checkpoint(runtime.folder.checkpoints(), training.progress.step, shards,
+                    run_state_text(runtime, training, iterators.fingerprint));
+}
+
+void read_tensor(const CheckpointReader& reader, const StoredTensor& tensor) {
+  if (tensor.is_packed) {
+    reader.read(tensor.name, tensor.cut, std::as_writable_bytes(tensor.values));
+    return;
+  }
+  std::vector<float> packed(static_cast<size_t>(num_elements(tensor.cut)));
+  reader.read(tensor.name, tensor.cut, std::as_writable_bytes(std::span<float>(packed)));
+  unpack(packed, tensor);
+}
+
+// What the ranks together want: every tensor once, whole.
+std::vector<TensorInfo> wanted_tensors(const std::vector<StoredTensor>& tensors) {
+  std::vector<TensorInfo> wanted;
+  for (const StoredTensor& tensor : tensors) {
+    const bool again = !wanted.empty() && wanted.back().name == tensor.name;
+    if (!again) wanted.push_back({tensor.name, DType::kF32, tensor.shape});
+  }
+  return wanted;
+}
+
+}  // namespace
+
+void save_checkpoint(Runtime& runtime, const Training& training, const Iterators& iterators) {
+  if (!runtime.folder.exists() || !runtime.config().checkpoint.save) return;
+  const Timer timer;
+  const std::string root = runtime.folder.checkpoints();
+  const int64_t step = training.progress.step;
+  on_first_rank(runtime, [&] { begin_save(root, step); });
+
+  const std::vector<StoredTensor> tensors = stored_tensors(training);
+  const auto& rank = runtime.context.rank;
+  std::deque<std::vector<float>> packed;
+  const auto pieces = pieces_of(tensors, WriterAssignment(tensors, rank.world_size, rank.rank), packed);
+  const ShardDescription mine = write_shard(temporary_folder(root, step), rank.rank, pieces);
+  const std::vector<std::string> all = all_gather_text(runtime.comm->core(), mine.to_json());
+  on_first_rank(runtime, [&] { commit(runtime, training, iterators, all); });
+  if (runtime.is_first_rank()) {
+    runtime.context.log->info("saved checkpoint of step " + std::to_string(step) + " in " +
+                              human_duration(timer.seconds()));
+  }
+}
+
+bool load_newest_checkpoint(Runtime& runtime, Training& training) {
+  const std::optional<FoundCheckpoint> found = newest_checkpoint(runtime.folder.checkpoints());
+  require_equal_on_all_ranks(runtime, "newest checkpoints", found ? found->folder.string() : "none");
+  if (!found) {
+    runtime.context.log->warning("there is no checkpoint in " + runtime.folder.checkpoints() +
+                                 " yet: starting at step 0");
+    return false;
+  }
+  if (runtime.is_first_rank()) {
+    for (const std::string& note : found->notes) runtime.context.log->warning(note);
+  }
+  const CheckpointReader reader(found->folder, Verify::kChecksums);
+  const RestoredState restored =
+      read_run_state(reader.state(), (found->folder / "state.json").string(), runtime, training);
+  const std::vector<StoredTensor> tensors = stored_tensors(training);
+  reader.require_same(wanted_tensors(tensors));
+  for (const StoredTensor& tensor : tensors) read_tensor(reader, tensor);
+  training.progress = restored.progress;
+  training.data_fingerprint = restored.data_fingerprint;
+  training.store->weights_changed();
+  training.dp->gather_params();
+  if (runtime.is_first_rank()) {
+    runtime.context.log->info("resuming after step " + std::to_string(restored.progress.step) + " from " +
+                              found->folder.string());
+  }
+  return true;
+}
+
+}  // namespace slipway

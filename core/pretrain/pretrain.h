@@ -1,0 +1,34 @@
+// The five steps of a run. Each takes what the step before returned, so the order cannot be got wrong, and nothing is
+// global. All are called by every rank, and fail on every rank alike where the mistake can be seen from the
+// configuration.
+#pragma once
+
+#include "core/pretrain/iterators.h"
+#include "core/pretrain/runtime.h"
+#include "core/pretrain/training.h"
+
+namespace slipway {
+
+// How a run ended.
+struct Summary {
+  int64_t step = 0;  // of the newest update
+  double loss = 0.0;
+  ExitCode exit_code = ExitCode::kDone;
+};
+
+// 1. Configuration checked against the world, groups made, run folder prepared. [collective: world]
+std::unique_ptr<Runtime> initialize(const RunPlan& plan, const LaunchContext& context);
+// 2. Model, parameters, optimizer; the newest checkpoint when resuming. [collective: world]
+std::unique_ptr<Training> setup_model_and_optimizer(Runtime& runtime);
+// 3. Data at the restored position. [rank]
+std::unique_ptr<Iterators> build_iterators(Runtime& runtime, const Training& training);
+// 4. The loop. [collective: world]
+Summary train(Runtime& runtime, Training& training, Iterators& iterators);
+// 5. Last checkpoint, files closed, groups destroyed. [collective: world]
+void finalize(std::unique_ptr<Runtime> runtime, std::unique_ptr<Training> training, std::unique_ptr<Iterators> iterators,
+              const Summary& summary);
+
+// All five.
+Summary pretrain(const RunPlan& plan, const LaunchContext& context);
+
+}  // namespace slipway

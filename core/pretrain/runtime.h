@@ -1,0 +1,62 @@
+// What step 1 makes: a checked configuration, the mesh with its groups, threads, plugins, log and run folder. One per
+// rank; several ranks may live in one process. Destroyed in step 5, after everything that was made with it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/base/log.h"
+#include "core/comm/communicator.h"
+#include "core/plugin_host/host.h"
+#include "core/plugin_host/registry.h"
+#include "core/pretrain/run_plan.h"
+
+namespace slipway {
+
+// What the program around the run gives: nothing of it is global.
+struct LaunchContext {
+  RankEnvironment rank;
+  Log* log = nullptr;
+  std::string* phase = nullptr;  // set to the step of the five that is running, for error messages
+  const std::atomic<bool>* stop = nullptr;
+
+  void enter(const char* step) const {
+    if (phase != nullptr) *phase = step;
+  }
+};
+
+// Where a run keeps its files; paths below the output folder. Empty root: the run writes nothing.
+struct RunFolder {
+  std::string root;
+
+  bool exists() const { return !root.empty(); }
+  std::string metrics() const { return root + "/metrics.jsonl"; }
+  std::string log() const { return root + "/log.txt"; }
+  std::string manifest() const { return root + "/manifest.resolved.json"; }
+  std::string checkpoints() const { return root + "/checkpoints"; }
+};
+
+struct Runtime {
+  Runtime(const RunPlan& plan, const LaunchContext& context, Mesh mesh);
+
+  const Config& config() const { return plan.config; }
+  bool is_first_rank() const { return context.rank.rank == 0; }
+  int dp_rank() const { return mesh.coordinate("dp", context.rank.rank); }
+
+  RunPlan plan;
+  LaunchContext context;
+  Mesh mesh;
+  RunFolder folder;
+  std::unique_ptr<Communicator> comm;
+  std::unique_ptr<Host> host;
+};
+
+// Runs `body` on rank 0 only; what it throws is thrown on every rank alike. [collective: world]
+void on_first_rank(Runtime& runtime, const std::function<void()>& body);
+
+// Throws ConfigError on every rank when the ranks hold different texts: `what` says of what. [collective: world]
+void require_equal_on_all_ranks(Runtime& runtime, const std::string& what, const std::string& text);
+
+}  // namespace slipway

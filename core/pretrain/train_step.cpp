@@ -1,0 +1,107 @@
+#include "core/pretrain/train_step.h"
+
+#include <cmath>
+
+#include "core/base/timer.h"
+#include "core/optim/clip.h"
+#include "core/optim/norm.h"
+#include "core/pretrain/step_losses.h"
+
+namespace slipway {
+namespace {
+
+std::vector<Microbatch> as_microbatches(const std::vector<const HostBatch*>& batches, int64_t seq_length) {
+  std::vector<Microbatch> microbatches;
+  for (const HostBatch* batch : batches) {
+    microbatches.push_back({batch->view(), batch->batch_size(), seq_length, batch->sample_ids().data()});
+  }
+  return microbatches;
+}
+
+slw_step_info step_info(const Training& training, const StepBatch& batch, bool applied) {
+  return {SLW_SIZE_TO(slw_step_info, stream),
+          0,
+          training.progress.step,
+          training.progress.consumed_samples,
+          batch.global_batch,
+          static_cast<int32_t>(batch.num_microbatches),
+          applied ? 1 : 0,
+          training.store->weights_version(),
+          {kCpu, nullptr}};
+}
+
+// L2 norm of the reduced gradient, the same on every rank. Names the first gradient that is not finite.
+double grad_norm(Runtime& runtime, const Training& training) {
+  std::vector<std::span<const float>> gradients;
+  for (const OwnedRange& owned : training.owned) {
+    gradients.emplace_back(training.store->grad(owned.param) + owned.begin, static_cast<size_t>(owned.end - owned.begin));
+  }
+  const GradientMeasure measure = sum_of_squares(gradients, static_cast<int>(runtime.config().train.cpu_threads));
+  if (measure.non_finite_span) {
+    const OwnedRange& first = training.owned[*measure.non_finite_span];
+    runtime.context.log->warning("step " + std::to_string(training.progress.step + 1) +
+                                 " is skipped: the gradient is not finite, first of parameter " +
+                                 training.table.params()[static_cast<size_t>(first.param)].name());
+  }
+  std::vector<double> total{measure.value};
+  if (!training.plan.shards.empty()) all_reduce_sum(*runtime.comm->group("dp_cp"), total);
+  return std::sqrt(total.front());
+}
+
+// Clips and updates; false when the gradient is not finite: nothing changes then.
+bool update(Runtime& runtime, Training& training, StepResult& result) {
+  const int64_t samples = training.progress.trained_samples;
+  result.learning_rate = learning_rate(training.schedule, samples);
+  result.weight_decay = weight_decay(training.schedule, samples);
+  result.grad_norm = grad_norm(runtime, training);
+  const std::optional<double> clip = clip_coefficient(result.grad_norm, runtime.config().train.clip_grad);
+  if (!clip) return false;
+  training.updates->step(training.schedule, samples, training.progress.updates + 1, *clip);
+  training.store->weights_changed();
+  training.dp->gather_params();
+  return true;
+}
+
+void advance(Progress& progress, const StepResult& result) {
+  progress.step += 1;
+  progress.consumed_samples += result.global_batch;
+  progress.tokens += result.tokens;
+  if (result.skipped) {
+    progress.skipped_steps += 1;
+  } else {
+    progress.updates += 1;
+    progress.trained_samples += result.global_batch;
+  }
+}
+
+}  // namespace
+
+StepResult train_step(Runtime& runtime, Training& training, Iterators& iterators) {
+  const Config& config = runtime.config();
+  const StepBatch batch = step_batch(training.batches, training.progress.consumed_samples);
+  StepResult result;
+  result.global_batch = batch.global_batch;
+  result.tokens = batch.global_batch * config.train.seq_length;
+
+  const Timer reading;
+  const auto microbatches = as_microbatches(
+      iterators.train->read(training.progress.consumed_samples, batch.num_microbatches), config.train.seq_length);
+  result.data_wait_seconds = reading.seconds();
+
+  StepHeader header = count_losses(training.description.losses, microbatches);
+  reduce_header(*runtime.comm->group("dp_cp"), header);
+  training.store->zero_grads();
+  training.dp->step_begin();
+  training.model->step_begin(step_info(training, batch, true));
+  const LossNormalization normalization = loss_normalization(config.train.loss_normalization);
+  const LossSums sums = training.runner->train(training.progress.step, microbatches, header, normalization);
+  training.dp->grad_reduce_finish();
+
+  result.skipped = !update(runtime, training, result);
+  training.model->step_end(step_info(training, batch, !result.skipped));
+  reduce_losses(runtime, training, {header, sums, normalization}, result);
+  advance(training.progress, result);
+  return result;
+}
+
+}  // namespace slipway

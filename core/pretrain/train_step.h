@@ -1,0 +1,31 @@
+// One optimizer step, and what it gives to the log.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/pretrain/iterators.h"
+#include "core/pretrain/runtime.h"
+#include "core/pretrain/training.h"
+
+namespace slipway {
+
+struct StepResult {
+  double loss = 0.0;                     // weighted sum of the losses that are trained on
+  std::map<std::string, double> losses;  // each by its name
+  std::map<std::string, std::vector<double>> metrics;  // deposited by plugins
+  double learning_rate = 0.0;            // of this step's update
+  double weight_decay = 0.0;
+  double grad_norm = 0.0;  // before clipping; not finite when the step was skipped
+  bool skipped = false;
+  int64_t global_batch = 0;
+  int64_t tokens = 0;
+  double data_wait_seconds = 0.0;
+};
+
+// Reads the step's microbatches, runs forward and backward, reduces, clips and updates; advances training.progress.
+// [collective: world]
+StepResult train_step(Runtime& runtime, Training& training, Iterators& iterators);
+
+}  // namespace slipway

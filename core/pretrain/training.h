@@ -1,0 +1,48 @@
+// What step 2 makes: the model with its parameters, the optimizer with its state, and how far training has come.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/optim/microbatches.h"
+#include "core/optim/schedule.h"
+#include "core/optim/updates.h"
+#include "core/parallel/forward_backward.h"
+#include "core/parallel/param_store.h"
+#include "core/parallel/placement.h"
+#include "core/plugin_host/host_dataset.h"
+#include "core/plugin_host/host_model.h"
+
+namespace slipway {
+
+// How far training has come; stored in every checkpoint.
+struct Progress {
+  int64_t step = 0;              // steps done, skipped ones included
+  int64_t updates = 0;           // steps whose update was applied
+  int64_t consumed_samples = 0;  // read, skipped steps included
+  int64_t trained_samples = 0;   // of applied steps: what the schedules count
+  int64_t tokens = 0;
+  int64_t skipped_steps = 0;
+};
+
+struct Training {
+  // Members are destroyed from the bottom up: what is used by others comes first.
+  std::unique_ptr<HostDataset> vocabulary;  // an unbuilt dataset: vocabulary and special ids
+  slw_run_info run_info{};
+  slw_stage stage{};
+  ModelDescription description;
+  ParamTable table;
+  DpPlan plan;
+  std::vector<OwnedRange> owned;
+  std::unique_ptr<ParamStore> store;
+  std::unique_ptr<HostModel> model;
+  std::unique_ptr<HostDp> dp;
+  std::unique_ptr<Updates> updates;
+  std::unique_ptr<ForwardBackward> runner;
+  ScheduleConfig schedule;
+  BatchConfig batches;
+  Progress progress;
+  std::string data_fingerprint;  // of the checkpoint that was loaded; "" when none was
+};
+
+}  // namespace slipway

@@ -1,0 +1,37 @@
+// slipway-worker: one rank of a run, or one command that needs plugins. `slipway` starts it; it may also be started by
+// torchrun, Slurm or mpirun. The only place where an error becomes an exit code.
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "core/base/reporter.h"
+#include "launcher/worker/commands.h"
+
+namespace {
+
+using slipway::ExitCode;
+
+// Through the launcher when there is one: it prints one message for all ranks.
+int fail(slipway::Reporter& reporter, ExitCode code, const std::string& phase, const std::string& message) {
+  reporter.error(code, phase, message);
+  if (!reporter.connected()) std::cerr << "slipway: " << message << "\n";
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  slipway::Reporter reporter(slipway::Reporter::fd_from_environment());
+  const std::string command = argc > 1 ? argv[1] : "";
+  const std::vector<std::string> arguments(argv + std::min(argc, 2), argv + argc);
+  std::string phase = command;
+  try {
+    return static_cast<int>(slipway::run_command(command, arguments, {reporter, phase}));
+  } catch (const slipway::Error& error) {
+    return fail(reporter, error.code(), phase, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(reporter, ExitCode::kUsage, phase, "out of memory; lower the micro-batch size or the model");
+  } catch (const std::exception& error) {
+    return fail(reporter, ExitCode::kUsage, phase, error.what());
+  }
+}
