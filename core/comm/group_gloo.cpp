@@ -5,6 +5,7 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <mutex>
 
 #include "core/base/error.h"
@@ -140,10 +141,18 @@ class GlooGroup : public Group {
   uint64_t sequence_ = 0;
 };
 
+// c10d keeps one flight recorder a process, which two ranks in one process corrupt (LibTorch 2.11). It reads its size from
+// the environment at its first use, so this has to come before any group.
+void switch_off_flight_recorder() {
+  static std::once_flag once;
+  std::call_once(once, [] { setenv("TORCH_FR_BUFFER_SIZE", "0", 1); });
+}
+
 class GlooRendezvous : public Rendezvous {
  public:
   GlooRendezvous(const RankEnvironment& environment, std::chrono::milliseconds timeout)
       : environment_(environment), timeout_(timeout) {
+    switch_off_flight_recorder();
     c10d::TCPStoreOptions options;
     options.port = static_cast<uint16_t>(environment.master_port);
     options.isServer = environment.rank == 0;

@@ -57,7 +57,7 @@ void ParamStore::zero_grads() {
     if (buffer.grad.data() == nullptr) continue;
     constexpr int64_t kBlock = 1 << 18;
     float* grad = static_cast<float*>(buffer.grad.data());
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (buffer.numel > 4 * kBlock)
     for (int64_t begin = 0; begin < buffer.numel; begin += kBlock) {
       std::memset(grad + begin, 0, static_cast<size_t>(std::min(kBlock, buffer.numel - begin)) * sizeof(float));
     }

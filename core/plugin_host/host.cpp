@@ -87,7 +87,7 @@ struct HostCallbacks {
   static void parallel_for(const slw_host* host, int64_t n, int64_t grain, void (*body)(void*, int64_t, int64_t),
                            void* context) {
     if (n <= 0) return;
-    const int64_t most = (n + std::max<int64_t>(grain, 1) - 1) / std::max<int64_t>(grain, 1);
+    const int64_t most = std::max<int64_t>(1, n / std::max<int64_t>(grain, 1));
     const int64_t parts = std::clamp<int64_t>(thread_count(host), 1, most);
     const int64_t length = (n + parts - 1) / parts;
 #pragma omp parallel for schedule(static, 1) num_threads(static_cast<int>(parts)) if (parts > 1)
