@@ -79,8 +79,10 @@ class Manifest {
   void check_tables(const OptionTables& tables) const;
   std::vector<Assignment> assign_flags(const OptionTables& tables) const;
   void refuse_misplaced(const SectionSpec& section, const OptionTables& tables) const;
-  nlohmann::json values_of(const SectionSpec& section, const std::vector<OptionSpec>& options,
-                           const std::vector<Assignment>& flags) const;
+  nlohmann::json given_values(const SectionSpec& section, const OptionTables& tables,
+                              const std::vector<Assignment>& flags) const;
+  void complete_section(const SectionSpec& section, const OptionTables& tables, nlohmann::json given,
+                        ResolvedManifest& result) const;
   std::vector<OptionSpec> all_options(const SectionSpec& section, const OptionTables& tables) const;
 
   std::vector<SectionSpec> sections_;

@@ -46,7 +46,8 @@ std::string type_text(const OptionSpec& option);
 nlohmann::json checked_value(const OptionSpec& option, const nlohmann::json& value, const std::string& where);
 
 // The same from the text of a command-line value; `where` is "command line: --lr". Lists are comma separated or JSON;
-// "null" is null where null is allowed.
+// "null" is null where null is allowed. A kJson option takes one word as a list of one, unless it has a default that is
+// no list.
 nlohmann::json value_of_text(const OptionSpec& option, const std::string& text, const std::string& where);
 
 // Checks a table that a plugin brought: names, defaults within limits, aliases. Throws PluginError that begins with

@@ -105,19 +105,38 @@ void Manifest::refuse_misplaced(const SectionSpec& section, const OptionTables& 
   }
 }
 
-json Manifest::values_of(const SectionSpec& section, const std::vector<OptionSpec>& options,
-                         const std::vector<Assignment>& flags) const {
-  const SectionPlace place{file_.source, section.name};
-  const auto given = file_.given.find(section.name);
+json Manifest::given_values(const SectionSpec& section, const OptionTables& tables,
+                            const std::vector<Assignment>& flags) const {
+  refuse_misplaced(section, tables);
+  const std::vector<OptionSpec> options = all_options(section, tables);
+  const auto in_file = file_.given.find(section.name);
   json values = json::object();
-  if (given != file_.given.end()) values = checked_options(options, given->second, place, file_.folder);
+  if (in_file != file_.given.end()) {
+    values = checked_options(options, in_file->second, {file_.source, section.name}, file_.folder);
+  }
   for (const Assignment& flag : flags) {
     if (flag.section != section.name) continue;
     const auto option =
         std::find_if(options.begin(), options.end(), [&](const OptionSpec& o) { return o.name == flag.option; });
     values[flag.option] = option->is_path ? absolute_paths(flag.value, current_folder_) : flag.value;
   }
-  return complete_options(options, std::move(values), place);
+  return values;
+}
+
+void Manifest::complete_section(const SectionSpec& section, const OptionTables& tables, json given,
+                                ResolvedManifest& result) const {
+  json values = complete_options(all_options(section, tables), std::move(given), {file_.source, section.name});
+  result.core_[section.name] = only(values, section.options);
+  const auto choice = std::find_if(choices_.begin(), choices_.end(),
+                                   [&](const ProviderChoice& c) { return c.section == section.name; });
+  const bool is_chosen = choice != choices_.end();
+  if (is_chosen) {
+    result.providers_[section.name] = only(values, tables.at(section.name));
+    values["use"] = choice->use;
+  }
+  if (section.command_line_only) return;
+  const bool is_unused = section.provider == ProviderUse::kOptional && !is_chosen;
+  result.json_[pointer_of(section.name)] = is_unused ? json(nullptr) : std::move(values);
 }
 
 ResolvedManifest Manifest::resolve(const OptionTables& tables) const {
@@ -125,21 +144,10 @@ ResolvedManifest Manifest::resolve(const OptionTables& tables) const {
   const std::vector<Assignment> flags = assign_flags(tables);
   ResolvedManifest result;
   result.json_["plugins"] = plugin_list(plugins_);
-  for (const SectionSpec& section : sections_) {
-    refuse_misplaced(section, tables);
-    const std::vector<OptionSpec> options = all_options(section, tables);
-    const auto choice = std::find_if(choices_.begin(), choices_.end(),
-                                     [&](const ProviderChoice& c) { return c.section == section.name; });
-    const bool is_unused = section.provider == ProviderUse::kOptional && choice == choices_.end();
-    json values = values_of(section, options, flags);
-    result.core_[section.name] = only(values, section.options);
-    if (choice != choices_.end()) {
-      result.providers_[section.name] = only(values, tables.at(section.name));
-      values["use"] = choice->use;
-    }
-    if (!section.command_line_only)
-      result.json_[pointer_of(section.name)] = is_unused ? json(nullptr) : std::move(values);
-  }
+  std::vector<json> given;
+  for (const SectionSpec& section : sections_) given.push_back(given_values(section, tables, flags));
+  for (std::size_t i = 0; i < sections_.size(); ++i)
+    complete_section(sections_[i], tables, std::move(given[i]), result);
   return result;
 }
 

@@ -21,14 +21,15 @@ class LogInterval {
   void add(const StepNumbers& step);
   int64_t steps() const { return steps_; }
 
-  // " iteration        7/     100 | consumed samples: ... |": the fields and widths that Megatron writes, with tokens per
-  // second after the time per iteration. REQUIRES: steps() > 0.
+  // " iteration        7/     100 | consumed samples: ... |": the fields and widths that Megatron writes, with tokens
+  // per second after the time per iteration. A loss has no field when every step was skipped; iterations whose loss was
+  // no finite number are counted last. REQUIRES: steps() > 0.
   std::string line(int64_t iteration, int64_t train_iters) const;
 
  private:
   StepNumbers last_;
   std::map<std::string, double> loss_sums_;
-  int64_t steps_ = 0, applied_ = 0, tokens_ = 0;
+  int64_t steps_ = 0, applied_ = 0, not_finite_ = 0, tokens_ = 0;
   double seconds_ = 0;
 };
 

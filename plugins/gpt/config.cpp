@@ -37,10 +37,11 @@ void read_shape(const slw::Config& o, TransformerConfig& c) {
 Activation read_activation(const slw::Config& o, const TransformerConfig& c) {
   const std::string name = o.string("activation_func");
   if (o.boolean("bias_activation_fusion")) {
-    refuse_if(name != "gelu" && !(name == "silu" && c.gated),
-              slw::cat("bias_activation_fusion works with activation_func gelu, or silu with gated_linear_unit; "
-                       "activation_func is ", name, ", gated_linear_unit ", c.gated ? "true" : "false",
-                       ": set bias_activation_fusion to false"));
+    refuse_if(
+        name != "gelu" && !(name == "silu" && c.gated),
+        slw::cat("bias_activation_fusion works with activation_func gelu, or silu with gated_linear_unit; "
+                 "activation_func is ",
+                 name, ", gated_linear_unit ", c.gated ? "true" : "false", ": set bias_activation_fusion to false"));
     refuse_if(name == "gelu" && !c.gated && !c.linear_bias,
               "bias_activation_fusion with gelu and without gated_linear_unit needs add_bias_linear: set "
               "bias_activation_fusion to false or add_bias_linear to true");
@@ -58,13 +59,14 @@ RopeConfig read_rope(const slw::Config& o, const TransformerConfig& c) {
   const double percent = o.number("rotary_percent");
   rope.dim = static_cast<int64_t>(static_cast<double>(c.head_dim) * percent);
   refuse_if(rope.dim < 2 || rope.dim % 2 != 0,
-            slw::cat("the rotated part of a head, int(", c.head_dim, " channels x rotary_percent ", percent, ") = ",
-                     rope.dim, ", has to be even and at least 2: ", nearest_percent(c.head_dim, rope.dim)));
+            slw::cat("the rotated part of a head, int(", c.head_dim, " channels x rotary_percent ", text_of(percent),
+                     ") = ", rope.dim, ", has to be even and at least 2: ", nearest_percent(c.head_dim, rope.dim)));
   rope.base = o.number("rotary_base");
   rope.interleaved = o.boolean("rotary_interleaved");
   rope.interpolation_factor = o.optional_number("seq_len_interpolation_factor");
-  refuse_if(rope.interpolation_factor && *rope.interpolation_factor <= 0,
-            slw::cat("seq_len_interpolation_factor ", rope.interpolation_factor.value_or(0), " is not above 0"));
+  refuse_if(
+      rope.interpolation_factor && *rope.interpolation_factor <= 0,
+      slw::cat("seq_len_interpolation_factor ", text_of(rope.interpolation_factor.value_or(0)), " is not above 0"));
   if (o.boolean("rope_scaling")) rope.scaling_factor = o.number("rope_scaling_factor");
   refuse_unused(o, "rope_scaling_factor", 8.0, o.boolean("rope_scaling"), "rope_scaling is false");
   return rope;
@@ -100,14 +102,15 @@ std::optional<int64_t> read_window(const slw::Config& o) {
   if (window.is_null()) return std::nullopt;
   const bool is_pair = window.is_array() && window.size() == 2 && window[0].is_number_integer() &&
                        window[1].is_number_integer() && window[0] >= 0 && window[1] == 0;
-  refuse_if(!is_pair, slw::cat("window_size ", window.dump(), " is not [w, 0] with w >= 0 or null: attention is causal, "
-                                                              "so nothing after a token can be seen"));
+  refuse_if(!is_pair, slw::cat("window_size ", window.dump(),
+                               " is not [w, 0] with w >= 0 or null: attention is causal, "
+                               "so nothing after a token can be seen"));
   return window[0].get<int64_t>();
 }
 
 double read_dropout(const slw::Config& o, const char* name) {
   const double p = o.number(name);
-  refuse_if(p >= 1, slw::cat(name, " ", p, " leaves nothing: it has to be below 1"));
+  refuse_if(p >= 1, slw::cat(name, " ", text_of(p), " leaves nothing: it has to be below 1"));
   return p;
 }
 

@@ -25,8 +25,9 @@ inline constexpr slw::Options kGptOptions{
     slw::int_option("num_layers", nullptr, "Number of transformer layers.").min("1"),
     slw::int_option("hidden_size", nullptr, "Width of the residual stream.").min("1"),
     slw::int_option("num_attention_heads", nullptr, "Number of query heads.").min("1"),
-    slw::int_option("ffn_hidden_size", "null",
-                    "Inner width of the MLP; default 4 x hidden_size, or int(8 x hidden_size / 3 / 64) x 64 when gated.")
+    slw::int_option(
+        "ffn_hidden_size", "null",
+        "Inner width of the MLP; default 4 x hidden_size, or int(8 x hidden_size / 3 / 64) x 64 when gated.")
         .min("1"),
     slw::int_option("num_query_groups", "null",
                     "Number of key and value heads; divides num_attention_heads, which is the default.")
@@ -64,7 +65,8 @@ inline constexpr slw::Options kGptOptions{
     slw::bool_option("rotary_interleaved", "false", "Rotate pairs (2i, 2i+1) instead of the two halves."),
     slw::float_option("seq_len_interpolation_factor", "null", "Positions are divided by it before rotation.")
         .aliases(kInterpolationAlias),
-    slw::bool_option("rope_scaling", "false", "Stretch long wavelengths by Llama 3's rule (low 1, high 4, length 8192).")
+    slw::bool_option("rope_scaling", "false",
+                     "Stretch long wavelengths by Llama 3's rule (low 1, high 4, length 8192).")
         .aliases(kScalingAlias),
     slw::float_option("rope_scaling_factor", "8.0", "Factor of rope_scaling.").min("1"),
     slw::json_option("window_size", "null",
@@ -76,8 +78,9 @@ inline constexpr slw::Options kGptOptions{
                       "Dropped fraction of the attention weights; above 0 attention holds its score matrix.")
         .min("0")
         .max("1"),
-    slw::float_option("init_method_std", "0.02", "Standard deviation of initial weights; 1/sqrt(2 x num_layers) of it "
-                                                 "for the attention projection and the second MLP layer.")
+    slw::float_option("init_method_std", "0.02",
+                      "Standard deviation of initial weights; 1/sqrt(2 x num_layers) of it "
+                      "for the attention projection and the second MLP layer.")
         .min("0"),
     slw::float_option("embedding_init_method_std", "null",
                       "Standard deviation of initial embeddings; default init_method_std.")

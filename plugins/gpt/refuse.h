@@ -6,6 +6,9 @@
 
 namespace slipway::gpt {
 
+// The shortest text that reads back as the same number: 0.4, not 0.40000000000000002.
+inline std::string text_of(double number) { return nlohmann::json(number).dump(); }
+
 inline void refuse_if(bool is_wrong, const std::string& message) {
   if (is_wrong) throw slw::Error(SLW_INVALID_ARGUMENT, message);
 }
@@ -18,10 +21,9 @@ inline void refuse_indivisible(const char* name, int64_t value, const char* by_n
   int64_t low = by, high = by;
   while (value % low != 0) --low;
   while (high < value && value % high != 0) ++high;
-  throw slw::Error(SLW_INVALID_ARGUMENT,
-                   slw::cat(name, " ", value, " has to be a multiple of ", by_name, " ", by, "; nearest: ", name,
-                            " ", nearest, ", or ", by_name, " ", low,
-                            value % high == 0 ? slw::cat(" or ", high) : std::string()));
+  throw slw::Error(SLW_INVALID_ARGUMENT, slw::cat(name, " ", value, " has to be a multiple of ", by_name, " ", by,
+                                                  "; nearest: ", name, " ", nearest, ", or ", by_name, " ", low,
+                                                  value % high == 0 ? slw::cat(" or ", high) : std::string()));
 }
 
 // An option that has no effect here has to keep its default.
@@ -38,7 +40,7 @@ inline std::string nearest_percent(int64_t head_dim, int64_t dim) {
   if (head_dim < 2) return slw::cat("heads of ", head_dim, " channel cannot be rotated");
   const int64_t below = std::max<int64_t>(2, dim / 2 * 2), above = std::min(head_dim / 2 * 2, below + 2);
   const auto percent = [&](int64_t d) {  // rounded up, so that int() gives d again
-    return std::ceil(static_cast<double>(d) / static_cast<double>(head_dim) * 1e6) / 1e6;
+    return text_of(std::ceil(static_cast<double>(d) / static_cast<double>(head_dim) * 1e6) / 1e6);
   };
   if (above <= below) return slw::cat("nearest: rotary_percent ", percent(below));
   return slw::cat("nearest: rotary_percent ", percent(below), " or ", percent(above));

@@ -21,8 +21,7 @@ GptStage::GptStage(const GptConfig& config, const slw_stage& stage, const slw::T
 }
 
 slw::TorchOutputs GptStage::forward(const slw::TorchPass& pass) {
-  const transformer::AttentionContext context =
-      transformer::attention_context(config_.layers, pass.tokens().positions);
+  const transformer::AttentionContext context = transformer::attention_context(config_.layers, pass.tokens().positions);
   at::Tensor hidden = has_embedding_ ? embedded(pass) : pass.inputs().at(0);
   for (const transformer::TransformerLayer& layer : layers_) hidden = layer.forward(hidden, pass, context);
   if (!has_head_) return {{hidden}, {}, {}};

@@ -47,8 +47,8 @@ class DropWeightsFunction : public torch::autograd::Function<DropWeightsFunction
   }
   static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
     const variable_list saved = ctx->get_saved_variables();
-    const slw::Dropout d{static_cast<uint64_t>(ctx->saved_data["key"].toInt()), ctx->saved_data["p"].toDouble(),
-                         {saved[0], saved[1]}};
+    const slw::Dropout d{
+        static_cast<uint64_t>(ctx->saved_data["key"].toInt()), ctx->saved_data["p"].toDouble(), {saved[0], saved[1]}};
     const at::Tensor from = gradients[0].contiguous();
     at::Tensor to = at::empty_like(from);
     drop_weights(d, from, to);
@@ -89,8 +89,8 @@ AttentionContext attention_context(const TransformerConfig& config, const at::Te
   const int64_t sequence = positions.size(0);
   if (config.window && *config.window < sequence - 1) {
     const at::Tensor hidden = hidden_keys(positions, config.window);
-    context.mask = at::zeros({sequence, sequence}, at::kFloat)
-                       .masked_fill_(hidden, -std::numeric_limits<float>::infinity());
+    context.mask =
+        at::zeros({sequence, sequence}, at::kFloat).masked_fill_(hidden, -std::numeric_limits<float>::infinity());
   }
   return context;
 }
@@ -101,9 +101,8 @@ at::Tensor attention(const at::Tensor& qkv, const TransformerConfig& config, con
   const Heads h{by_token.q.transpose(1, 2), by_token.k.transpose(1, 2), by_token.v.transpose(1, 2)};
   const double scale = 1.0 / std::sqrt(static_cast<double>(config.head_dim));
   const at::Tensor out =
-      dropout.active()
-          ? explicit_attention(h, hidden_keys(dropout.tokens.positions, config.window), scale, dropout)
-          : flash_attention(h, context.mask, scale);
+      dropout.active() ? explicit_attention(h, hidden_keys(dropout.tokens.positions, config.window), scale, dropout)
+                       : flash_attention(h, context.mask, scale);
   return out.transpose(1, 2).reshape({qkv.size(0), qkv.size(1), config.q_width()});
 }
 

@@ -1,8 +1,8 @@
 // Causal self-attention between the qkv projection and the output projection.
 //
-// Two ways, by what is asked for: LibTorch's flash kernel, which never holds a score matrix; and, when attention weights
-// are dropped, an explicit one that holds one [batch, heads, seq, seq] tensor. Both give the same numbers but for
-// rounding.
+// Two ways, by what is asked for: LibTorch's flash kernel, which never holds a score matrix; and, when attention
+// weights are dropped, an explicit one that holds one [batch, heads, seq, seq] tensor. Both give the same numbers but
+// for rounding.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -14,9 +14,8 @@ void check_ids(const at::Tensor& ids, int64_t limit, const char* what) {
                 *bad = std::find_if(values, end, [limit](int64_t id) { return id < 0 || id >= limit; });
   if (bad == end) return;
   const int64_t at = bad - values;
-  throw slw::Error(SLW_INVALID_ARGUMENT,
-                   slw::cat(what, " ", *bad, " in row ", at / ids.size(1), ", column ", at % ids.size(1),
-                            " of the microbatch is outside [0, ", limit, ")"));
+  throw slw::Error(SLW_INVALID_ARGUMENT, slw::cat(what, " ", *bad, " in row ", at / ids.size(1), ", column ",
+                                                  at % ids.size(1), " of the microbatch is outside [0, ", limit, ")"));
 }
 
 // gradient[ids[r]] += dy[r] for all r in order. Threads share the columns, so sums keep their order.

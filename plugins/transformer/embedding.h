@@ -7,8 +7,8 @@
 namespace slipway::transformer {
 
 struct EmbeddingWeights {
-  at::Tensor word;      // parameter [vocab, hidden]
-  at::Tensor position;  // parameter [rows, hidden], or undefined
+  at::Tensor word;         // parameter [vocab, hidden]
+  at::Tensor position;     // parameter [rows, hidden], or undefined
   int64_t vocab_size = 0;  // ids are below; rows of `word` beyond it are padding
 };
 

@@ -15,9 +15,7 @@ struct Fused {
   int64_t group_width() const { return (per_group + 2) * dim; }
   int64_t offset(int part) const { return part == 0 ? 0 : (per_group + part - 1) * dim; }
   int64_t heads(int part) const { return part == 0 ? groups * per_group : groups; }
-  HeadLayout inside(int part) const {
-    return {groups * group_width(), part == 0 ? per_group : 1, group_width()};
-  }
+  HeadLayout inside(int part) const { return {groups * group_width(), part == 0 ? per_group : 1, group_width()}; }
   HeadLayout alone(int part) const { return {heads(part) * dim, heads(part), 0}; }
   HeadCopy copy(int part, const RopeTable* rope) const {
     return {batch * sequence, sequence, heads(part), dim, inside(part), alone(part), part < 2 ? rope : nullptr, false};

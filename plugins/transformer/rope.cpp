@@ -78,8 +78,7 @@ RopeTable rope_table(const RopeConfig& config, const at::Tensor& positions) {
 }
 
 void copy_heads(const HeadCopy& copy, const float* from, float* to) {
-  at::parallel_for(0, copy.tokens, 16,
-                   [&](int64_t begin, int64_t end) { copy_tokens(copy, from, to, begin, end); });
+  at::parallel_for(0, copy.tokens, 16, [&](int64_t begin, int64_t end) { copy_tokens(copy, from, to, begin, end); });
 }
 
 }  // namespace slipway::transformer

@@ -1,5 +1,5 @@
-// Sixteen floats at a time, for the inner loops of this library. What a lane computes does not depend on the instruction
-// set that the loop was compiled for. Everything is inlined into functions marked SLW_HOT_LOOP.
+// Sixteen floats at a time, for the inner loops of this library. What a lane computes does not depend on the
+// instruction set that the loop was compiled for. Everything is inlined into functions marked SLW_HOT_LOOP.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,11 @@
 #include "tests/support/model_harness.h"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include "core/config/section.h"
 #include "core/params/init.h"
@@ -21,7 +24,8 @@ struct TensorView {
     strides.resize(shape.size());
     int64_t stride = 1;
     for (std::size_t d = shape.size(); d-- > 0; stride *= shape[d]) strides[d] = stride;
-    tensor = {const_cast<void*>(data), kCpu, static_cast<int32_t>(shape.size()), dtype, shape.data(), strides.data(), 0};
+    tensor = {const_cast<void*>(data), kCpu, static_cast<int32_t>(shape.size()), dtype, shape.data(),
+              strides.data(),          0};
   }
   TensorView(const TensorView&) = delete;
   TensorView& operator=(const TensorView&) = delete;
@@ -30,12 +34,28 @@ struct TensorView {
   slw_tensor tensor;
 };
 
+// Offsets in the padded tensor of the logical elements, in their row-major order.
+std::vector<std::size_t> logical_offsets(const ParamDeclaration& param) {
+  const std::vector<int64_t>&logical = param.global_shape(), &padded = param.padded_shape();
+  std::vector<std::size_t> offsets(static_cast<std::size_t>(element_count(logical)));
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    auto rest = static_cast<int64_t>(i);
+    int64_t offset = 0, stride = 1;
+    for (std::size_t d = logical.size(); d-- > 0; rest /= logical[d], stride *= padded[d]) {
+      offset += rest % logical[d] * stride;
+    }
+    offsets[i] = static_cast<std::size_t>(offset);
+  }
+  return offsets;
+}
+
 // The registry and everything loaded stay for the life of the process.
 Component find_model(const std::string& name) {
   static auto* reporter = new Reporter(-1);
   const char* build = std::getenv("SLIPWAY_BUILD_DIR");
   SLW_CHECK(build != nullptr);
-  static auto* registry = new PluginRegistry({std::string(build) + "/lib/slipway/plugins"}, SLIPWAY_TORCH_BUILD, *reporter);
+  static auto* registry =
+      new PluginRegistry({std::string(build) + "/lib/slipway/plugins"}, SLIPWAY_TORCH_BUILD, *reporter);
   return registry->find(SLW_KIND_MODEL, name);
 }
 
@@ -44,6 +64,7 @@ slw_run_info run_info(const ModelSetup& setup) {
   run.struct_size = SLW_SIZE_TO(slw_run_info, run_json);
   run.tp_size = run.cp_size = run.ep_size = run.dp_size = run.etp_size = run.edp_size = run.vpp_size = 1;
   run.pp_size = setup.num_stages;
+  run.pp_rank = run.dp_rank = run.tp_rank = setup.rank_noise;
   run.seq_length = setup.seq_length;
   run.micro_batch_size = setup.batch_size;
   run.vocab_size = setup.vocab_size;
@@ -72,7 +93,9 @@ struct ModelHarness::Stage {
 
   static slw_status on_ready(slw_step_hooks* hooks, int32_t index, const slw_stream*, slw_error*) {
     Stage& self = *static_cast<Stage*>(hooks->impl);
-    self.owner->ready_.push_back(self.table.by_use(0, index).name());
+    const std::string& name = self.table.by_use(0, index).name();
+    self.owner->ready_.push_back(name);
+    if (self.owner->setup_.keeps_ready_gradients) self.owner->ready_gradients_[name] = self.owner->gradient(name);
     return SLW_OK;
   }
 };
@@ -119,14 +142,15 @@ ModelBatch ModelBatch::sample(int64_t row) const {
 }
 
 ModelHarness::ModelHarness(const ModelSetup& setup) : setup_(setup) {
+  omp_set_num_threads(1);  // tests run beside one another
   Host::Services services;
   services.seed = setup.seed;
   host_ = std::make_unique<Host>(services);
-  const Component component = find_model(setup.model);
+  component_ = find_model(setup.model);
   const SectionPlace place{"test", "model"};
-  const std::vector<OptionSpec> specs = option_specs(component);
-  const nlohmann::json options = complete_options(specs, checked_options(specs, setup.options, place), place);
-  model_ = std::make_unique<HostModel>(component, *host_, options.dump(), run_info(setup));
+  const std::vector<OptionSpec> specs = option_specs(component_);
+  options_json_ = complete_options(specs, checked_options(specs, setup.options, place), place).dump();
+  model_ = std::make_unique<HostModel>(component_, *host_, options_json_, run_info(setup));
   add_stages();
 }
 
@@ -137,8 +161,13 @@ void ModelHarness::add_stages() {
   for (int i = 0; i < setup_.num_stages; ++i) {
     Stage& stage = stages_.emplace_back();
     stage.owner = this;
-    stage.stage = {SLW_SIZE_TO(slw_stage, layer_end), i, setup_.num_stages, i == 0, i + 1 == setup_.num_stages,
-                   layers * i / setup_.num_stages, layers * (i + 1) / setup_.num_stages};
+    stage.stage = {SLW_SIZE_TO(slw_stage, layer_end),
+                   i,
+                   setup_.num_stages,
+                   i == 0,
+                   i + 1 == setup_.num_stages,
+                   layers * i / setup_.num_stages,
+                   layers * (i + 1) / setup_.num_stages};
     model_->declare(stage.stage, 0, stage.table);
     bind(stage);
   }
@@ -180,36 +209,55 @@ const Param& ModelHarness::declaration(const std::string& name) const {
 }
 
 void ModelHarness::set(const std::string& name, std::span<const float> values) {
-  SLW_CHECK(static_cast<int64_t>(values.size()) == element_count(declaration(name).declaration->global_shape()));
+  const std::vector<std::size_t> offsets = logical_offsets(*declaration(name).declaration);
+  SLW_CHECK(values.size() == offsets.size());
   for (Stage& stage : stages_) {
     for (Buffer& b : stage.buffers) {
-      if (b.param->name() == name) std::copy(values.begin(), values.end(), b.data.as<float>().begin());
+      if (b.param->name() != name) continue;
+      for (std::size_t i = 0; i < offsets.size(); ++i) b.data.as<float>()[offsets[i]] = values[i];
     }
   }
 }
 
+std::vector<float> ModelHarness::values(const std::string& name) const {
+  const std::vector<std::size_t> offsets = logical_offsets(*declaration(name).declaration);
+  std::vector<float> values;
+  for (const Stage& stage : stages_) {
+    for (const Buffer& b : stage.buffers) {
+      if (b.param->name() != name || !values.empty()) continue;
+      for (const std::size_t offset : offsets) values.push_back(b.data.as<float>()[offset]);
+    }
+  }
+  return values;
+}
+
 std::vector<float> ModelHarness::gradient(const std::string& name) const {
-  const auto count = static_cast<std::size_t>(element_count(declaration(name).declaration->global_shape()));
-  std::vector<float> sum(count, 0.0f);
+  const std::vector<std::size_t> offsets = logical_offsets(*declaration(name).declaration);
+  std::vector<float> sum(offsets.size(), 0.0f);
   for (const Stage& stage : stages_) {
     for (const Buffer& b : stage.buffers) {
       if (b.param->name() != name) continue;
-      for (std::size_t i = 0; i < count; ++i) sum[i] += b.grad.as<float>()[i];
+      for (std::size_t i = 0; i < offsets.size(); ++i) sum[i] += b.grad.as<float>()[offsets[i]];
     }
   }
   return sum;
 }
 
 std::vector<float> ModelHarness::padding_gradient(const std::string& name) const {
-  const auto count = static_cast<std::size_t>(element_count(declaration(name).declaration->global_shape()));
-  std::vector<float> tail;
+  const std::vector<std::size_t> offsets = logical_offsets(*declaration(name).declaration);
+  std::vector<float> padding;
   for (const Stage& stage : stages_) {
     for (const Buffer& b : stage.buffers) {
-      const std::span<float> all = b.grad.as<float>();
-      if (b.param->name() == name) tail.insert(tail.end(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end());
+      if (b.param->name() != name) continue;
+      std::vector<float> all(b.grad.as<float>().begin(), b.grad.as<float>().end());
+      std::vector<bool> is_logical(all.size(), false);
+      for (const std::size_t offset : offsets) is_logical[offset] = true;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!is_logical[i]) padding.push_back(all[i]);
+      }
     }
   }
-  return tail;
+  return padding;
 }
 
 void ModelHarness::zero_gradients() {
@@ -261,14 +309,15 @@ void ModelHarness::run_stage(Stage& stage, Pass& pass, const PassOptions& option
   if (!spec.inputs.empty()) {
     inputs.push_back(&views.emplace_back(pass.activations[index - 1].data(), kF32, spec.inputs[0].shape).tensor);
   }
+  AlignedBuffer output;  // gone after forward: it belongs to the host, which may have sent it away
   if (!spec.outputs.empty()) {
     pass.shape = spec.outputs[0].shape;
-    const std::size_t bytes = static_cast<std::size_t>(element_count(pass.shape)) * sizeof(float);
+    output = AlignedBuffer(static_cast<std::size_t>(element_count(pass.shape)) * sizeof(float));
     if (pass.activations.size() <= index) {
-      pass.activations.emplace_back(bytes);
-      pass.gradients.emplace_back(bytes);
+      pass.activations.emplace_back(output.bytes());
+      pass.gradients.emplace_back(output.bytes());
     }
-    outputs.push_back(&views.emplace_back(pass.activations[index].data(), kF32, pass.shape).tensor);
+    outputs.push_back(&views.emplace_back(output.data(), kF32, pass.shape).tensor);
   }
   args.num_inputs = static_cast<uint32_t>(inputs.size());
   args.inputs = inputs.data();
@@ -281,16 +330,20 @@ void ModelHarness::run_stage(Stage& stage, Pass& pass, const PassOptions& option
     args.loss_sums = &loss;
     if (options.wants_logits) {
       result.logits.resize(static_cast<std::size_t>(batch.batch_size * batch.seq_length * setup_.vocab_size));
-      args.logits = &views.emplace_back(result.logits.data(), kF32,
-                                        std::vector<int64_t>{batch.batch_size, batch.seq_length, setup_.vocab_size})
+      args.logits = &views
+                         .emplace_back(result.logits.data(), kF32,
+                                       std::vector<int64_t>{batch.batch_size, batch.seq_length, setup_.vocab_size})
                          .tensor;
     }
   }
   model_->forward(args);
+  if (output.bytes() == 0) return;
+  std::memcpy(pass.activations[index].data(), output.data(), output.bytes());
+  std::fill(output.as<float>().begin(), output.as<float>().end(), std::numeric_limits<float>::quiet_NaN());
 }
 
 void ModelHarness::backward(int slot, double loss_gradient) {
-  Pass& pass = passes_.at(slot);
+  Pass& pass = passes_[slot];
   for (auto stage = stages_.rbegin(); stage != stages_.rend(); ++stage) back_stage(*stage, pass, loss_gradient);
   passes_.erase(slot);
 }
@@ -350,6 +403,25 @@ const slw_stage& ModelHarness::stage(int index) const { return stages_[static_ca
 
 IoSpec ModelHarness::io_spec(int stage) const {
   return model_->io_spec(this->stage(stage), setup_.batch_size, setup_.seq_length);
+}
+
+slw_cost ModelHarness::cost(int stage) const {
+  const auto* table = static_cast<const slw_model_vtable*>(component_.get().vtable);
+  const slw_run_info run = run_info(setup_);
+  const slw_io_args args{SLW_SIZE_TO(slw_io_args, seq_length), 0, &this->stage(stage), setup_.batch_size,
+                         setup_.seq_length};
+  slw_cost_sink sink{
+      SLW_SIZE_TO(slw_cost_sink, comm), 0, nullptr,
+      [](slw_cost_sink*, const char*, const char*, int64_t, int64_t, slw_error*) -> slw_status { return SLW_OK; }};
+  slw_cost cost{};
+  cost.struct_size = SLW_SIZE_TO(slw_cost, workspace_bytes);
+  slw_model* model = nullptr;
+  call(component_.site(), "create",
+       [&](slw_error* e) { return table->create(host_->get(), options_json_.c_str(), &run, &model, e); });
+  const slw_status status = table->cost(model, &args, &cost, &sink, nullptr);
+  table->destroy(model);
+  SLW_CHECK(status == SLW_OK);
+  return cost;
 }
 
 }  // namespace slipway

@@ -1,11 +1,12 @@
-// Runs a built model plugin as the core would: loads the shared object, fills the options' defaults, gives memory to the
-// declared parameters, and drives forward and backward through slw_model_vtable, over any number of pipeline stages in
-// this one process. For tests; one thread.
+// Runs a built model plugin as the core would: loads the shared object, fills the options' defaults, gives memory to
+// the declared parameters, and drives forward and backward through slw_model_vtable, over any number of pipeline stages
+// in this one process. For tests; one thread.
 #pragma once
 
 #include <slipway/model.h>
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -24,6 +25,8 @@ struct ModelSetup {
   int64_t padded_vocab_size = 0;  // 0: as vocab_size
   int num_stages = 1;             // layers are divided evenly
   uint64_t seed = 1234;
+  bool keeps_ready_gradients = false;
+  int rank_noise = 0;  // put into the ranks of slw_run_info, which offline calls must not read
 };
 
 struct ModelBatch {
@@ -57,6 +60,7 @@ class ModelHarness {
   // Values and gradients in the logical shape. A parameter that several stages hold is written to all of them, and its
   // gradient is the sum of theirs.
   void set(const std::string& name, std::span<const float> values);
+  std::vector<float> values(const std::string& name) const;
   std::vector<float> gradient(const std::string& name) const;
   // The elements of the gradient that belong to vocabulary padding.
   std::vector<float> padding_gradient(const std::string& name) const;
@@ -68,16 +72,21 @@ class ModelHarness {
   PassResult forward(const ModelBatch& batch, const PassOptions& options);
   // All stages, last to first; loss_gradient is d total / d loss_sum.
   void backward(int slot, double loss_gradient);
-  // forward with NO_SAVE, then RECOMPUTE and backward stage by stage from the last on, as whole-stage recomputation does.
+  // forward with NO_SAVE, then RECOMPUTE and backward stage by stage from the last on, as whole-stage recomputation
+  // does.
   PassResult forward_recompute_backward(const ModelBatch& batch, uint32_t flags, double loss_gradient);
   void discard(int slot);
 
   // Names in the order in which grad_ready was called, since the last call of this function.
   std::vector<std::string> take_ready_names();
+  // The gradients as they were when grad_ready was called in the last backward, with keeps_ready_gradients.
+  const std::map<std::string, std::vector<float>>& ready_gradients() const { return ready_gradients_; }
   HostModel& model() { return *model_; }
   const slw_stage& stage(int index) const;
   ModelDescription description() const { return model_->describe(); }
   IoSpec io_spec(int stage) const;
+  // Of one microbatch. REQUIRES: the model has `cost`.
+  slw_cost cost(int stage) const;
 
  private:
   struct Buffer;
@@ -90,11 +99,14 @@ class ModelHarness {
   void back_stage(Stage& stage, Pass& pass, double loss_gradient);
 
   ModelSetup setup_;
+  Component component_;
+  std::string options_json_;
   std::unique_ptr<Host> host_;
   std::unique_ptr<HostModel> model_;
   std::deque<Stage> stages_;
   std::map<int, Pass> passes_;  // by slot
   std::vector<std::string> ready_;
+  std::map<std::string, std::vector<float>> ready_gradients_;
 };
 
 }  // namespace slipway

@@ -27,5 +27,6 @@
 #include <slipway/torch/linear.hpp>
 #include <slipway/torch/model.hpp>
 #include <slipway/torch/params.hpp>
+#include <slipway/torch/product.hpp>
 #include <slipway/torch/saved_pass.hpp>
 #include <slipway/torch/tensor.hpp>

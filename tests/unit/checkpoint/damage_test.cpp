@@ -1,6 +1,8 @@
 // Damaged and hostile checkpoint folders: every fault is an error that names the file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include <fstream>
 #include <functional>
@@ -179,6 +181,22 @@ TEST_F(Damage, AForgedShardIsRefused) {
   EXPECT_THAT(message(), HasSubstr("rank_00001.safetensors"));
   forge("rank_00001.safetensors", "nonsense that is longer than eight bytes");
   EXPECT_THAT(message(), HasSubstr("rank_00001.safetensors"));
+}
+
+// A limit on the size of files stands for a full disk.
+TEST_F(Damage, ADiskThatIsFullLeavesTheCheckpointsBefore) {
+  const fs::path temporary = begin_save(root_.path(), 8);
+  const std::vector<float> data(100000);
+  const std::vector<Piece> pieces = {{"w", DType::kF32, {100000}, whole_cut({100000}), std::as_bytes(std::span(data))}};
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{4096, before.rlim_max};
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_THROW(write_shard(temporary, 0, pieces), CheckpointError);
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+  EXPECT_EQ(message(), "");
 }
 
 TEST_F(Damage, ARootBelowAFileIsNamed) {

@@ -44,9 +44,9 @@ __attribute__((always_inline)) inline void philox_words(uint64_t key, uint32_t f
   uint32_t k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);
   for (int round = 0; round < 10; ++round) {
     const Lanes p0 = c0 * uint64_t{0xD2511F53u}, p1 = c2 * uint64_t{0xCD9E8D57u};
-    c0 = (p1 >> 32) ^ c1 ^ uint64_t{k0};
+    c0 = (p1 >> 32) ^ c1 ^ uint64_t { k0 };
     c1 = p1 & kLow;
-    c2 = (p0 >> 32) ^ c3 ^ uint64_t{k1};
+    c2 = (p0 >> 32) ^ c3 ^ uint64_t { k1 };
     c3 = p0 & kLow;
     k0 += 0x9E3779B9u;
     k1 += 0xBB67AE85u;
@@ -89,7 +89,8 @@ inline void drop_rows(const Dropout& d, const at::Tensor& from, const at::Tensor
   at::parallel_for(0, from.size(0) * sequence, 16, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const int64_t at = row * channels;
-      drop_row(d, samples[row / sequence], positions[row % sequence], 0, channels, x + at, a ? a + at : nullptr, y + at);
+      drop_row(d, samples[row / sequence], positions[row % sequence], 0, channels, x + at, a ? a + at : nullptr,
+               y + at);
     }
   });
 }
@@ -112,8 +113,8 @@ class DropoutFunction : public torch::autograd::Function<DropoutFunction> {
 
   static Tensors backward(Context* ctx, Tensors& gradients) {
     const Tensors saved = ctx->get_saved_variables();
-    const Dropout d{static_cast<uint64_t>(ctx->saved_data["key"].toInt()), ctx->saved_data["p"].toDouble(),
-                    {saved[0], saved[1]}};
+    const Dropout d{
+        static_cast<uint64_t>(ctx->saved_data["key"].toInt()), ctx->saved_data["p"].toDouble(), {saved[0], saved[1]}};
     at::Tensor dx = at::empty(gradients[0].sizes(), gradients[0].options());
     drop_rows(d, gradients[0].contiguous(), {}, dx);
     return {dx, ctx->saved_data["has_residual"].toBool() ? gradients[0] : at::Tensor(), at::Tensor()};

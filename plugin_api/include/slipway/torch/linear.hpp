@@ -10,6 +10,7 @@
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <slipway/torch/product.hpp>
 #include <slipway/torch/tensor.hpp>
 
 SLW_SDK_BEGIN
@@ -60,8 +61,8 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
     at::Tensor y = empty_result(x, rows, weight.size(0), type);
     at::Tensor flat = y.view({-1, rows});
     start(flat, bias, residual);
-    const int beta = bias || residual ? 1 : 0;
-    flat.addmm_(flat_rows(x).to(type), weight.narrow(0, 0, rows).to(type).t(), beta);
+    multiply(flat_rows(x).to(type), weight.narrow(0, 0, rows).to(type).t(), flat,
+             bias || residual ? Into::kAdd : Into::kReplace);
     return y.to(x.scalar_type());
   }
 
@@ -74,18 +75,28 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
     const at::ScalarType type = product_type(x);
     const at::Tensor flat_dy = flat_rows(dy).to(type);
     if (weight.requires_grad()) {
-      weight.mutable_grad().narrow(0, 0, rows).addmm_(flat_dy.t(), flat_rows(x).to(type));
+      add_weight_gradient(weight.mutable_grad().narrow(0, 0, rows), flat_dy, flat_rows(x).to(type));
     }
     if (bias.defined() && bias.requires_grad()) add_column_sums(bias.mutable_grad().narrow(0, 0, rows), flat_dy);
     at::Tensor dx;
     if (ctx->needs_input_grad(0)) {
-      dx = at::mm(flat_dy, weight.narrow(0, 0, rows).to(type)).to(x.scalar_type()).view_as(x);
+      dx = at::empty({flat_dy.size(0), weight.size(1)}, flat_dy.options());
+      multiply(flat_dy, weight.narrow(0, 0, rows).to(type), dx, Into::kReplace);
+      dx = dx.to(x.scalar_type()).view(x.sizes());
     }
     // The weight and the bias have their gradients already.
     return {dx, at::Tensor(), at::Tensor(), ctx->saved_data["has_residual"].toBool() ? dy : at::Tensor(), at::Tensor()};
   }
 
  private:
+  static void add_weight_gradient(const at::Tensor& gradient, const at::Tensor& dy, const at::Tensor& x) {
+    if (gradient.scalar_type() == dy.scalar_type()) {
+      multiply(dy.t(), x, gradient, Into::kAdd);
+    } else {
+      gradient.add_(at::mm(dy.t(), x));
+    }
+  }
+
   static at::Tensor flat_rows(const at::Tensor& t) { return t.reshape({-1, t.size(-1)}); }
 
   // Rows as far apart as the whole weight's would be, so that they stay aligned.

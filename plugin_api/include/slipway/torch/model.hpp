@@ -1,7 +1,7 @@
 // A model over LibTorch: the class to derive from, and what one forward pass of a stage sees.
 //
-// Slots: the graph of a pass is kept under (stage, slot) until its backward or discard. A pass with NO_SAVE builds none.
-// One instance is used by one thread at a time.
+// Slots: the graph of a pass is kept under (stage, slot) until its backward or discard. A pass with NO_SAVE builds
+// none. One instance is used by one thread at a time.
 #pragma once
 
 #include <ATen/core/grad_mode.h>
@@ -41,9 +41,7 @@ class TorchPass {
   bool is_training() const { return (args_.flags & SLW_FWD_TRAIN) != 0; }
   bool saves_graph() const { return (args_.flags & SLW_FWD_NO_SAVE) == 0; }
   // Has loss i a reader: the host, or a backward?
-  bool wants_loss(uint32_t i) const {
-    return saves_graph() || (i < args_.num_losses && args_.loss_sums[i] != nullptr);
-  }
+  bool wants_loss(uint32_t i) const { return saves_graph() || (i < args_.num_losses && args_.loss_sums[i] != nullptr); }
 
   // Dropout at the named place; inactive outside of training.
   Dropout dropout_at(const std::string& place, double p) const {
@@ -111,8 +109,7 @@ class TorchModel {
     with_torch_errors([&] {
       unbind(*args.stage);
       const slw_stage& stage = *args.stage;
-      auto params = std::make_unique<TorchParams>(
-          args, declared_names([&](ParamSink& sink) { declare(stage, sink); }));
+      auto params = std::make_unique<TorchParams>(args, declared_names([&](ParamSink& sink) { declare(stage, sink); }));
       std::unique_ptr<TorchStage> code = make_stage(stage, *params);
       stages_[key_of(stage)] = {std::move(params), std::move(code), {}};
     });

@@ -46,7 +46,8 @@ class SavedPass {
     for (std::size_t i = 0; i < losses_.size(); ++i) add_root(losses_[i], *args.loss_grads[i]);
   }
   static void check_count(const char* what, uint32_t given, std::size_t wanted) {
-    if (given != wanted) throw Error(SLW_INVALID_ARGUMENT, cat("backward gets ", given, " ", what, ", wanted ", wanted));
+    if (given != wanted)
+      throw Error(SLW_INVALID_ARGUMENT, cat("backward gets ", given, " ", what, ", wanted ", wanted));
   }
   void add_root(const Edge& edge, const slw_tensor& seed) {
     if (!edge.is_valid()) return;

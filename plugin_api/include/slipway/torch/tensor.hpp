@@ -1,4 +1,5 @@
-// Views of the border's tensors as at::Tensor, and of dtypes and devices. Nothing is copied. Pure functions; any thread.
+// Views of the border's tensors as at::Tensor, and of dtypes and devices. Nothing is copied. Pure functions; any
+// thread.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -37,7 +38,8 @@ inline at::Tensor as_tensor(const slw_tensor& t) {
 inline void copy_into(const slw_tensor& to, const at::Tensor& from, const char* what) {
   at::Tensor target = as_tensor(to);
   if (target.sizes() != from.sizes()) {
-    throw Error(SLW_INVALID_ARGUMENT, cat(what, ": the model made shape ", from.sizes(), ", the host wants ", describe(to)));
+    throw Error(SLW_INVALID_ARGUMENT,
+                cat(what, ": the model made shape ", from.sizes(), ", the host wants ", describe(to)));
   }
   target.copy_(from);
 }

@@ -1,0 +1,59 @@
+#include "launcher/program.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include "core/base/error.h"
+#include "launcher/usage.h"
+
+namespace slipway {
+namespace {
+
+bool is_help_flag(const std::string& word) { return word == "--help" || word == "-h"; }
+
+Outcome print(const std::string& text) {
+  std::cout << text << std::flush;
+  return {};
+}
+
+Outcome train(const std::vector<std::string>& arguments, const Worker& worker) {
+  const TrainRequest request = parse_train_request(arguments);
+  if (is_launched_rank(request)) {
+    std::vector<std::string> command = {worker.path, "train"};
+    command.insert(command.end(), request.arguments.begin(), request.arguments.end());
+    become(command);
+  }
+  return launch_ranks(worker, request);
+}
+
+Outcome run(const std::vector<std::string>& arguments, const Worker& worker) {
+  if (arguments.empty()) {
+    std::cerr << usage_text();
+    return {static_cast<int>(ExitCode::kUsage), ""};
+  }
+  const std::string& command = arguments[0];
+  std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+  if (command == "version" || command == "--version") return print(version_text() + "\n");
+  if (is_help_flag(command) || (command == "help" && rest.empty())) return print(usage_text());
+  if (command == "help" || command == "plugin") return launch_command(worker, command, rest);
+  if (command != "train") throw ConfigError(unknown_command_text(command));
+  const auto help = std::find_if(rest.begin(), rest.end(), is_help_flag);
+  if (help == rest.end()) return train(rest, worker);
+  rest.erase(help);
+  return launch_command(worker, "help", parse_train_request(rest).arguments);
+}
+
+}  // namespace
+
+int run_program(const std::vector<std::string>& arguments, const Worker& worker) {
+  Outcome outcome;
+  try {
+    outcome = run(arguments, worker);
+  } catch (const Error& error) {
+    outcome = {static_cast<int>(error.code()), error.what()};
+  }
+  if (!outcome.message.empty()) std::cerr << "slipway: " << outcome.message << std::endl;
+  return outcome.exit_code;
+}
+
+}  // namespace slipway

@@ -1,0 +1,37 @@
+#include "launcher/usage.h"
+
+#include "core/base/strings.h"
+
+namespace slipway {
+
+std::vector<std::string> command_names() { return {"train", "plugin", "help", "version"}; }
+
+std::string usage_text() {
+  return version_text() +
+         R"( - pretrains language models; models, data, optimizers and data parallelism are plugins
+
+  slipway train --manifest FILE [--plugin FILE]... [--nproc-per-node N] [--any-option value]...
+      Trains what the manifest describes, on N ranks of this machine (1). An option on the command line wins over
+      the manifest. With RANK and WORLD_SIZE in the environment it is one rank of a run that is launched elsewhere.
+  slipway plugin list
+      The plugins that can be found, and what they provide.
+  slipway plugin info PATH
+      What one plugin provides, with its options.
+  slipway help [SECTION] [--manifest FILE]
+      Every option of the core, and of the providers that the manifest chooses, with default and meaning.
+  slipway version
+
+Ctrl-C asks the ranks to stop; the third time it kills them. Exit codes: 0 done, 1 verification failed, 2 command line,
+manifest or plan refused, 3 a rank died or a collective timed out, 4 checkpoint, 5 data, 6 plugin, 20 stopped by a
+signal after saving.
+)";
+}
+
+std::string version_text() { return std::string("slipway ") + SLIPWAY_VERSION; }
+
+std::string unknown_command_text(const std::string& command) {
+  return "there is no command " + in_quotes(command) + suggestion(command, command_names()) +
+         " (`slipway help` says more)";
+}
+
+}  // namespace slipway

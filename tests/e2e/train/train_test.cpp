@@ -1,0 +1,147 @@
+// Runs as a user starts them: the launcher, real processes, files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "tests/support/program.h"
+#include "tests/support/run_folder.h"
+#include "tests/support/temp_folder.h"
+
+namespace slipway {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+std::string manifest(const std::string& name) {
+  return std::string(std::getenv("SLIPWAY_SOURCE_DIR")) + "/launcher/manifests/" + name;
+}
+
+class TrainCommand : public testing::Test {
+ protected:
+  ProgramResult train(const std::string& output, std::vector<std::string> options, const ProgramOptions& how = {}) {
+    std::vector<std::string> command{built_program("slipway"), "train", "--output-dir", run(output).string()};
+    command.insert(command.end(), options.begin(), options.end());
+    return run_program(command, how);
+  }
+  void train_well(const std::string& output, const std::vector<std::string>& options) {
+    const ProgramResult result = train(output, options);
+    ASSERT_EQ(result.exit_code, 0) << result.out;
+  }
+  fs::path run(const std::string& name) const { return folder_.path() / name; }
+
+  std::string text_file(size_t bytes) const {
+    const std::string path = (folder_.path() / "text.txt").string();
+    std::ofstream file(path);
+    for (size_t i = 0; i < bytes / 20; ++i) file << "the quick brown fox " << (i % 10) << "\n";
+    return path;
+  }
+
+  // A run of 12 tiny steps with a checkpoint every 4.
+  std::vector<std::string> tiny(int ranks = 1) const {
+    return {"--manifest",     manifest("tiny.json"), "--train-iters",    "12",
+            "--save-interval", "4",                  "--nproc-per-node", std::to_string(ranks), "--cpu-threads", "1"};
+  }
+
+  TempFolder folder_;
+};
+
+TEST_F(TrainCommand, LearnsATextFile) {
+  train_well("a", {"--manifest", manifest("devils_dictionary.json"), "--data.paths", text_file(40000), "--num-layers",
+                   "2", "--hidden-size", "48", "--train-iters", "30", "--seq-length", "64", "--lr-warmup-iters", "3"});
+  const auto lines = metrics_of(run("a"));
+  ASSERT_EQ(lines.size(), 30u);
+  EXPECT_NEAR(lines.front().at("loss").get<double>(), std::log(256.0), 0.7);
+  EXPECT_LT(lines.back().at("loss").get<double>(), 3.0);
+  for (const char* name : {"manifest.resolved.json", "log.txt", "checkpoints/latest"}) {
+    EXPECT_TRUE(fs::exists(run("a") / name)) << name;
+  }
+}
+
+TEST_F(TrainCommand, TwoRanksEqualOne) {
+  train_well("one", tiny(1));
+  train_well("two", tiny(2));
+  const auto one = metrics_of(run("one")), two = metrics_of(run("two"));
+  ASSERT_EQ(one.size(), two.size());
+  for (size_t i = 0; i < one.size(); ++i) {
+    for (const char* key : {"loss", "grad_norm"}) {
+      const double a = one[i].at(key), b = two[i].at(key);
+      EXPECT_NEAR(a, b, 1e-5 * a) << key << " of step " << i + 1;
+    }
+    EXPECT_EQ(one[i].at("lr"), two[i].at("lr"));
+    EXPECT_EQ(one[i].at("consumed_samples"), two[i].at("consumed_samples"));
+  }
+}
+
+TEST_F(TrainCommand, TheResolvedManifestRepeatsTheRun) {
+  train_well("a", tiny());
+  train_well("b", {"--manifest", (run("a") / "manifest.resolved.json").string()});
+  EXPECT_EQ(metrics_of(run("a")), metrics_of(run("b")));
+  EXPECT_EQ(tensors_of(run("a"), 12), tensors_of(run("b"), 12));
+}
+
+// Killed without warning at a step that is no multiple of the save interval, then resumed.
+void kill_after(const fs::path& metrics, size_t steps, pid_t family) {
+  std::ifstream file(metrics);
+  size_t lines = 0;
+  for (std::string line; std::getline(file, line);) ++lines;
+  if (lines >= steps) kill(-family, SIGKILL);
+}
+
+class Resume : public TrainCommand, public testing::WithParamInterface<int> {};
+
+TEST_P(Resume, EqualsTheStraightRunBitForBit) {
+  const int ranks = GetParam();
+  train_well("straight", tiny(ranks));
+  ProgramOptions killed;
+  killed.watch = [&](pid_t pid) { kill_after(run("stopped") / "metrics.jsonl", 6, pid); };
+  const ProgramResult stopped = train("stopped", tiny(ranks), killed);
+  ASSERT_NE(stopped.exit_code, 0) << stopped.out;
+  std::vector<std::string> options = tiny(ranks);
+  options.push_back("--resume");
+  train_well("stopped", options);
+  EXPECT_EQ(metrics_of(run("straight")), metrics_of(run("stopped")));
+  EXPECT_EQ(tensors_of(run("straight"), 12), tensors_of(run("stopped"), 12));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Resume, testing::Values(1, 2));
+
+TEST_F(TrainCommand, ResumesWithAnotherNumberOfRanks) {
+  train_well("straight", tiny(1));
+  std::vector<std::string> half = tiny(2);
+  half[3] = "8";
+  half.insert(half.end(), {"--lr-decay-iters", "12"});
+  train_well("moved", half);
+  std::vector<std::string> rest = tiny(1);
+  rest.insert(rest.end(), {"--lr-decay-iters", "12", "--resume"});
+  train_well("moved", rest);
+  const auto a = metrics_of(run("straight")), b = metrics_of(run("moved"));
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    EXPECT_NEAR(a[i].at("loss").get<double>(), b[i].at("loss").get<double>(), 1e-5 * a[i].at("loss").get<double>());
+  }
+}
+
+TEST_F(TrainCommand, ExamplesInPlainCTrainThroughPlugin) {
+  const ProgramResult result =
+      train("c", {"--plugin", built_plugin("bigram"), "--plugin", built_plugin("copy_task"), "--model", "bigram",
+                  "--data", "copy_task", "--optimizer", "adam", "--data-parallel", "ddp", "--train-iters", "40",
+                  "--seq-length", "32", "--global-batch-size", "8", "--micro-batch-size", "4", "--lr", "0.05"});
+  ASSERT_EQ(result.exit_code, 0) << result.out;
+  const auto lines = metrics_of(run("c"));
+  EXPECT_LT(lines.back().at("loss").get<double>(), lines.front().at("loss").get<double>());
+}
+
+TEST_F(TrainCommand, RunsUnderAnotherLauncher) {
+  const ProgramResult result =
+      train("r", {"--manifest", manifest("tiny.json"), "--train-iters", "3"},
+            {.folder = "", .environment = {"RANK=0", "WORLD_SIZE=1", "LOCAL_RANK=0"}, .watch = {}});
+  EXPECT_EQ(result.exit_code, 0) << result.out;
+  EXPECT_EQ(metrics_of(run("r")).size(), 3u);
+}
+
+}  // namespace
+}  // namespace slipway
