@@ -25,8 +25,8 @@ class Communicator {
 
   // The group that the core itself uses over all ranks; no plugin gets it, so orders never mix.
   Group& core() const { return *core_; }
-  // A group for plugins by its name in slipway/services.h; nullptr: no such name. Names whose groups hold the same ranks
-  // share connections.
+  // A group for plugins by its name in slipway/services.h; nullptr: no such name. Names whose groups hold the same
+  // ranks share connections.
   Group* group(const std::string& name) const;
 
  private:

@@ -56,9 +56,9 @@ RankEnvironment rank_environment(const Lookup& lookup) {
   environment.master_addr = lookup("MASTER_ADDR").value_or(environment.master_addr);
   environment.master_port = number(lookup, "MASTER_PORT", environment.master_port, 1, 65535);
   if (environment.world_size > 1 && !lookup("MASTER_ADDR")) {
-    throw ConfigError("this is rank " + std::to_string(environment.rank) + " of " +
-                      std::to_string(environment.world_size) +
-                      " but MASTER_ADDR is not set; set it to the host of rank 0, and MASTER_PORT to a free port there");
+    throw ConfigError(
+        "this is rank " + std::to_string(environment.rank) + " of " + std::to_string(environment.world_size) +
+        " but MASTER_ADDR is not set; set it to the host of rank 0, and MASTER_PORT to a free port there");
   }
   return environment;
 }

@@ -1,8 +1,8 @@
 // Collectives over one group of ranks. No torch here: Gloo stands behind group_gloo.cpp.
 //
 // Every rank of the group makes the same calls in the same order. Calls are serialised by a lock per group, so they may
-// come from any thread; the order is the caller's duty. Tensors are contiguous host memory and must stay untouched until
-// the returned work was waited for. A failure is a CommError that names group, operation, number and bytes.
+// come from any thread; the order is the caller's duty. Tensors are contiguous host memory and must stay untouched
+// until the returned work was waited for. A failure is a CommError that names group, operation, number and bytes.
 #pragma once
 
 #include <slipway/services.h>
@@ -23,7 +23,8 @@ using WorkPtr = std::unique_ptr<Work>;
 
 class Group {
  public:
-  Group(std::string name, std::vector<int> ranks, int rank) : name_(std::move(name)), ranks_(std::move(ranks)), rank_(rank) {}
+  Group(std::string name, std::vector<int> ranks, int rank)
+      : name_(std::move(name)), ranks_(std::move(ranks)), rank_(rank) {}
   virtual ~Group() = default;
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;

@@ -27,15 +27,23 @@ std::string first_line(const std::exception& error) {
 at::ScalarType scalar_type(slw_dtype dtype) {
   if (dtype.lanes != 1) throw CommError("a collective got a dtype with lanes");
   switch (dtype.code * 256 + dtype.bits) {
-    case SLW_CODE_FLOAT * 256 + 64: return at::kDouble;
-    case SLW_CODE_FLOAT * 256 + 32: return at::kFloat;
-    case SLW_CODE_FLOAT * 256 + 16: return at::kHalf;
-    case SLW_CODE_BFLOAT * 256 + 16: return at::kBFloat16;
-    case SLW_CODE_INT * 256 + 64: return at::kLong;
-    case SLW_CODE_INT * 256 + 32: return at::kInt;
-    case SLW_CODE_UINT * 256 + 8: return at::kByte;
-    default: throw CommError("a collective got a dtype it cannot move: code " + std::to_string(dtype.code) + ", bits " +
-                             std::to_string(dtype.bits));
+    case SLW_CODE_FLOAT * 256 + 64:
+      return at::kDouble;
+    case SLW_CODE_FLOAT * 256 + 32:
+      return at::kFloat;
+    case SLW_CODE_FLOAT * 256 + 16:
+      return at::kHalf;
+    case SLW_CODE_BFLOAT * 256 + 16:
+      return at::kBFloat16;
+    case SLW_CODE_INT * 256 + 64:
+      return at::kLong;
+    case SLW_CODE_INT * 256 + 32:
+      return at::kInt;
+    case SLW_CODE_UINT * 256 + 8:
+      return at::kByte;
+    default:
+      throw CommError("a collective got a dtype it cannot move: code " + std::to_string(dtype.code) + ", bits " +
+                      std::to_string(dtype.bits));
   }
 }
 
@@ -47,10 +55,14 @@ at::Tensor wrap(const slw_tensor& tensor) {
 
 c10d::ReduceOp reduce_op(int op) {
   switch (op) {
-    case SLW_SUM: return c10d::ReduceOp::SUM;
-    case SLW_MAX: return c10d::ReduceOp::MAX;
-    case SLW_MIN: return c10d::ReduceOp::MIN;
-    default: throw CommError("Gloo sums, and takes max and min, but does not average: use SLW_SUM");
+    case SLW_SUM:
+      return c10d::ReduceOp::SUM;
+    case SLW_MAX:
+      return c10d::ReduceOp::MAX;
+    case SLW_MIN:
+      return c10d::ReduceOp::MIN;
+    default:
+      throw CommError("Gloo sums, and takes max and min, but does not average: use SLW_SUM");
   }
 }
 
@@ -141,8 +153,8 @@ class GlooGroup : public Group {
   uint64_t sequence_ = 0;
 };
 
-// c10d keeps one flight recorder a process, which two ranks in one process corrupt (LibTorch 2.11). It reads its size from
-// the environment at its first use, so this has to come before any group.
+// c10d keeps one flight recorder a process, which two ranks in one process corrupt (LibTorch 2.11). It reads its size
+// from the environment at its first use, so this has to come before any group.
 void switch_off_flight_recorder() {
   static std::once_flag once;
   std::call_once(once, [] { setenv("TORCH_FR_BUFFER_SIZE", "0", 1); });
@@ -178,8 +190,8 @@ class GlooRendezvous : public Rendezvous {
       auto gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(store, rank, static_cast<int>(ranks.size()), options);
       return std::make_unique<GlooGroup>(name, ranks, rank, std::move(gloo));
     } catch (const std::exception& error) {
-      throw CommError("group " + name + " of " + std::to_string(ranks.size()) + " ranks did not connect: " +
-                      first_line(error));
+      throw CommError("group " + name + " of " + std::to_string(ranks.size()) +
+                      " ranks did not connect: " + first_line(error));
     }
   }
 
@@ -201,7 +213,8 @@ class GlooRendezvous : public Rendezvous {
 
 }  // namespace
 
-std::unique_ptr<Rendezvous> make_gloo_rendezvous(const RankEnvironment& environment, std::chrono::milliseconds timeout) {
+std::unique_ptr<Rendezvous> make_gloo_rendezvous(const RankEnvironment& environment,
+                                                 std::chrono::milliseconds timeout) {
   return std::make_unique<GlooRendezvous>(environment, timeout);
 }
 

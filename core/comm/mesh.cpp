@@ -21,7 +21,8 @@ std::vector<Axis> ordered_axes(const std::string& order, const std::map<std::str
     axes.push_back({token, size->second});
   }
   for (const auto& [token, size] : sizes) {
-    const bool present = std::any_of(axes.begin(), axes.end(), [&, t = token](const Axis& axis) { return axis.token == t; });
+    const bool present =
+        std::any_of(axes.begin(), axes.end(), [&, t = token](const Axis& axis) { return axis.token == t; });
     if (present) continue;
     if (size != 1) {
       throw ConfigError("parallel.order is '" + order + "' without '" + token + "', whose size is " +
@@ -35,9 +36,9 @@ std::vector<Axis> ordered_axes(const std::string& order, const std::map<std::str
 int divide_world(const MeshSizes& sizes, int product, const std::string& rule) {
   if (product <= 0 || sizes.world % product != 0) {
     throw ConfigError("the world has " + std::to_string(sizes.world) + " ranks, which is not a multiple of " + rule +
-                      " = " + std::to_string(product) + "; nearest: " +
-                      std::to_string(std::max(product, sizes.world / std::max(product, 1) * product)) + " or " +
-                      std::to_string((sizes.world / std::max(product, 1) + 1) * product));
+                      " = " + std::to_string(product) +
+                      "; nearest: " + std::to_string(std::max(product, sizes.world / std::max(product, 1) * product)) +
+                      " or " + std::to_string((sizes.world / std::max(product, 1) + 1) * product));
   }
   return sizes.world / product;
 }
@@ -83,9 +84,15 @@ Mesh::Mesh(const MeshSizes& sizes) : sizes_(sizes) {
 void Mesh::add_dense_groups() {
   const auto axes =
       ordered_axes(sizes_.order, {{"tp", sizes_.tp}, {"cp", sizes_.cp}, {"ep", 1}, {"dp", dp_}, {"pp", sizes_.pp}});
-  const std::map<std::string, std::string> names{{"tp", "tp"},          {"pp", "pp"},      {"cp", "cp"},
-                                                 {"dp", "dp"},          {"dp_cp", "dp-cp"}, {"tp_pp", "tp-pp"},
-                                                 {"tp_cp", "tp-cp"},    {"tp_dp", "tp-dp"}, {"tp_dp_cp", "tp-dp-cp"},
+  const std::map<std::string, std::string> names{{"tp", "tp"},
+                                                 {"pp", "pp"},
+                                                 {"cp", "cp"},
+                                                 {"dp", "dp"},
+                                                 {"dp_cp", "dp-cp"},
+                                                 {"tp_pp", "tp-pp"},
+                                                 {"tp_cp", "tp-cp"},
+                                                 {"tp_dp", "tp-dp"},
+                                                 {"tp_dp_cp", "tp-dp-cp"},
                                                  {"world", "tp-cp-ep-dp-pp"}};
   for (const auto& [name, tokens] : names) groups_[name] = grid_groups(axes, tokens);
   groups_["dp_cp_intra"] = groups_["dp_cp"];

@@ -1,7 +1,7 @@
 // The grid of ranks: which ranks form each group. A value made in step 1 and handed on; any thread.
 //
-// Order string: tokens joined by '-', the leftmost varies fastest. Two grids share the pipeline axis: dense tp x cp x dp
-// x pp, and expert etp x ep x edp x pp (Megatron-core's RankGenerator).
+// Order string: tokens joined by '-', the leftmost varies fastest. Two grids share the pipeline axis: dense tp x cp x
+// dp x pp, and expert etp x ep x edp x pp (Megatron-core's RankGenerator).
 #pragma once
 
 #include <cstdint>

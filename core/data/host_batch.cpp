@@ -19,8 +19,13 @@ HostBatch::HostBatch(const std::vector<FieldSpec>& fields, int64_t batch_size) :
     for (size_t d = field.shape.size(); d-- > 1;) field.strides[d - 1] = field.strides[d] * field.shape[d];
     const int64_t numel = field.strides[0] * field.shape[0];
     field.memory = AlignedBuffer(static_cast<size_t>(numel) * spec.dtype.bits / 8 * spec.dtype.lanes);
-    field.tensor = {field.memory.data(),    {SLW_DEVICE_CPU, 0},  static_cast<int32_t>(field.shape.size()), spec.dtype,
-                    field.shape.data(), field.strides.data(), 0};
+    field.tensor = {field.memory.data(),
+                    {SLW_DEVICE_CPU, 0},
+                    static_cast<int32_t>(field.shape.size()),
+                    spec.dtype,
+                    field.shape.data(),
+                    field.strides.data(),
+                    0};
     tensors_.push_back(&field.tensor);
   }
   view_.struct_size = SLW_SIZE_TO(slw_batch, get);

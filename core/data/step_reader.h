@@ -1,5 +1,5 @@
-// Reads the local microbatches of a step from a dataset. The position is the count of samples consumed and nothing else,
-// so a resume, or another number of ranks, only needs that number. One driver thread.
+// Reads the local microbatches of a step from a dataset. The position is the count of samples consumed and nothing
+// else, so a resume, or another number of ranks, only needs that number. One driver thread.
 #pragma once
 
 #include <deque>

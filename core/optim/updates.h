@@ -1,5 +1,5 @@
-// The update of one rank: which optimizer takes which parameter, its state, and the rates of each. The optimizer plugins
-// compute; everything that lasts is here. One driver thread.
+// The update of one rank: which optimizer takes which parameter, its state, and the rates of each. The optimizer
+// plugins compute; everything that lasts is here. One driver thread.
 #pragma once
 
 #include <slipway/optimizer.h>
@@ -37,7 +37,8 @@ class Updates {
   // none of them claims, PluginError for one whose optimizer accepts no flat slice. Ranges outlive this.
   Updates(std::vector<std::unique_ptr<HostOptimizer>> chain, const std::vector<UpdateRange>& ranges);
 
-  // One update. `num_samples`: trained on before it; `update`: 1 at the first; gradients are multiplied by `grad_scale`.
+  // One update. `num_samples`: trained on before it; `update`: 1 at the first; gradients are multiplied by
+  // `grad_scale`.
   void step(const ScheduleConfig& schedule, int64_t num_samples, int64_t update, double grad_scale);
 
   // A state slot of a range, to save or to fill. extent SCALAR: one value.

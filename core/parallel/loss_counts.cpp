@@ -23,20 +23,29 @@ double sum_of_field(const LossDeclaration& loss, const slw_batch& batch) {
   int64_t n = 1;
   for (int32_t d = 0; d < tensor->ndim; ++d) n *= tensor->shape[d];
   switch (tensor->dtype.code * 256 + tensor->dtype.bits) {
-    case SLW_CODE_FLOAT * 256 + 32: return sum_as<float>(*tensor, n);
-    case SLW_CODE_FLOAT * 256 + 64: return sum_as<double>(*tensor, n);
-    case SLW_CODE_INT * 256 + 64: return sum_as<int64_t>(*tensor, n);
-    case SLW_CODE_UINT * 256 + 8: return sum_as<uint8_t>(*tensor, n);
-    default: throw DataError("batch field '" + loss.norm_field + "' has a dtype that cannot be summed");
+    case SLW_CODE_FLOAT * 256 + 32:
+      return sum_as<float>(*tensor, n);
+    case SLW_CODE_FLOAT * 256 + 64:
+      return sum_as<double>(*tensor, n);
+    case SLW_CODE_INT * 256 + 64:
+      return sum_as<int64_t>(*tensor, n);
+    case SLW_CODE_UINT * 256 + 8:
+      return sum_as<uint8_t>(*tensor, n);
+    default:
+      throw DataError("batch field '" + loss.norm_field + "' has a dtype that cannot be summed");
   }
 }
 
 double count(const LossDeclaration& loss, const Microbatch& microbatch) {
   switch (loss.norm) {
-    case SLW_NORM_FIELD: return sum_of_field(loss, *microbatch.batch);
-    case SLW_NORM_TOKENS: return static_cast<double>(microbatch.batch_size * microbatch.seq_length);
-    case SLW_NORM_SAMPLES: return static_cast<double>(microbatch.batch_size);
-    case SLW_NORM_MICROBATCH: return 1.0;
+    case SLW_NORM_FIELD:
+      return sum_of_field(loss, *microbatch.batch);
+    case SLW_NORM_TOKENS:
+      return static_cast<double>(microbatch.batch_size * microbatch.seq_length);
+    case SLW_NORM_SAMPLES:
+      return static_cast<double>(microbatch.batch_size);
+    case SLW_NORM_MICROBATCH:
+      return 1.0;
     default:
       throw PluginError("loss '" + loss.name +
                         "' is counted after forward (SLW_NORM_OUTPUT), which this version does not offer");

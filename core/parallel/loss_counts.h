@@ -1,6 +1,6 @@
-// What losses are divided by. The core counts on the host, before the first forward of a step, so that every microbatch's
-// gradient already carries weight and denominator: sums over microbatches and ranks then need no further scale.
-// Pure functions; any thread.
+// What losses are divided by. The core counts on the host, before the first forward of a step, so that every
+// microbatch's gradient already carries weight and denominator: sums over microbatches and ranks then need no further
+// scale. Pure functions; any thread.
 #pragma once
 
 #include <slipway/model.h>

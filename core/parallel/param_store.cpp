@@ -22,9 +22,7 @@ void ParamStore::add_buffer(int64_t numel, bool with_grad) {
   buffer.numel = numel;
   buffer.param = AlignedBuffer(bytes);
   if (with_grad) buffer.grad = AlignedBuffer(bytes);
-  const auto tensor = [&](void* data) {
-    return slw_tensor{data, kCpu, 1, kFloat32, &buffer.numel, &stride_one_, 0};
-  };
+  const auto tensor = [&](void* data) { return slw_tensor{data, kCpu, 1, kFloat32, &buffer.numel, &stride_one_, 0}; };
   buffer.view = {SLW_SIZE_TO(slw_buffer, grad), static_cast<int32_t>(buffers_.size() - 1), tensor(buffer.param.data()),
                  tensor(buffer.grad.data())};
 }
@@ -78,8 +76,8 @@ std::vector<const slw_param_view*> ParamStore::views(int32_t chunk) {
     view.shape = param.local_shape;
     view.strides = contiguous_strides(view.shape);
     const auto tensor = [&](void* data) {
-      return slw_tensor{data, kCpu, static_cast<int32_t>(view.shape.size()), kFloat32, view.shape.data(),
-                        view.strides.data(), 0};
+      return slw_tensor{
+          data, kCpu, static_cast<int32_t>(view.shape.size()), kFloat32, view.shape.data(), view.strides.data(), 0};
     };
     view.view = {SLW_SIZE_TO(slw_param_view, grad), index, tensor(data(param.index)), tensor(grad(param.index))};
     pointers.push_back(&view.view);

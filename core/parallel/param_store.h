@@ -1,5 +1,5 @@
-// The memory of a rank's parameters and gradients: one 64-byte aligned buffer each per buffer of the data-parallel plan,
-// and one for what is not trained. Owned by the core for the whole run; plugins get views.
+// The memory of a rank's parameters and gradients: one 64-byte aligned buffer each per buffer of the data-parallel
+// plan, and one for what is not trained. Owned by the core for the whole run; plugins get views.
 #pragma once
 
 #include <slipway/dp.h>

@@ -21,7 +21,8 @@ void check_places(const DpPlan& plan, const ParamTable& table) {
   std::vector<Span> spans;
   for (const DpPlan::Place& place : plan.places) {
     if (place.param < 0 || static_cast<size_t>(place.param) >= params.size()) {
-      throw PluginError("the data-parallel plan places parameter " + std::to_string(place.param) + ", which is unknown");
+      throw PluginError("the data-parallel plan places parameter " + std::to_string(place.param) +
+                        ", which is unknown");
     }
     const Param& param = params[static_cast<size_t>(place.param)];
     const auto refuse = [&](const char* why) {

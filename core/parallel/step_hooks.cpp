@@ -58,8 +58,8 @@ void StepHooks::begin(int32_t chunk, int32_t microbatch, bool is_last_microbatch
 }
 
 slw_status StepHooks::report(int32_t param, slw_error* error) {
-  const slw_ready_args args{SLW_SIZE_TO(slw_ready_args, stream), 0, param, microbatch_, is_last_ ? 1 : 0, 0,
-                            {kCpu, nullptr}};
+  const slw_ready_args args{
+      SLW_SIZE_TO(slw_ready_args, stream), 0, param, microbatch_, is_last_ ? 1 : 0, 0, {kCpu, nullptr}};
   return dp_.grad_ready(args, error);
 }
 

@@ -45,10 +45,17 @@ void draw_run(const slw_param_decl& decl, uint64_t key, uint64_t begin, int64_t 
 
 void fill_run(const slw_param_decl& decl, uint64_t key, uint64_t begin, int64_t n, float* out) {
   switch (decl.init) {
-    case SLW_INIT_ZEROS: std::fill(out, out + n, 0.0f); return;
-    case SLW_INIT_ONES: std::fill(out, out + n, 1.0f); return;
-    case SLW_INIT_CONSTANT: std::fill(out, out + n, static_cast<float>(decl.init_a)); return;
-    default: draw_run(decl, key, begin, n, out);
+    case SLW_INIT_ZEROS:
+      std::fill(out, out + n, 0.0f);
+      return;
+    case SLW_INIT_ONES:
+      std::fill(out, out + n, 1.0f);
+      return;
+    case SLW_INIT_CONSTANT:
+      std::fill(out, out + n, static_cast<float>(decl.init_a));
+      return;
+    default:
+      draw_run(decl, key, begin, n, out);
   }
 }
 

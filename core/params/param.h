@@ -52,8 +52,8 @@ struct ParamUse {
 // A parameter on this rank. A tie declared twice on one rank is one Param with two uses.
 struct Param {
   std::shared_ptr<const ParamDeclaration> declaration;
-  int32_t index = 0;              // unique over the rank's chunks
-  std::vector<ParamUse> uses;     // first: where it was declared first
+  int32_t index = 0;                 // unique over the rank's chunks
+  std::vector<ParamUse> uses;        // first: where it was declared first
   std::vector<int64_t> local_shape;  // padded, after cuts
   int64_t local_numel = 0;
 

@@ -6,7 +6,7 @@ namespace slipway {
 namespace {
 
 const char* status_name(slw_status status) {
-  constexpr const char* kNames[] = {"ok",   "cancelled", "invalid argument", "unsupported",  "out of memory", "io",
+  constexpr const char* kNames[] = {"ok",   "cancelled", "invalid argument", "unsupported", "out of memory", "io",
                                     "comm", "numeric",   "precondition",     "end of data", "internal"};
   return status >= 0 && status < static_cast<slw_status>(std::size(kNames)) ? kNames[status] : "unknown status";
 }

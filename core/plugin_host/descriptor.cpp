@@ -31,9 +31,8 @@ const std::vector<Kind>& kinds() {
         SLW_SLOT(slw_model_vtable, forward), SLW_SLOT(slw_model_vtable, backward),
         SLW_SLOT(slw_model_vtable, discard)}},
       {SLW_KIND_DATASET,
-       {SLW_SLOT(slw_dataset_vtable, create), SLW_SLOT(slw_dataset_vtable, destroy),
-        SLW_SLOT(slw_dataset_vtable, info), SLW_SLOT(slw_dataset_vtable, fields), SLW_SLOT(slw_dataset_vtable, build),
-        SLW_SLOT(slw_dataset_vtable, get)}},
+       {SLW_SLOT(slw_dataset_vtable, create), SLW_SLOT(slw_dataset_vtable, destroy), SLW_SLOT(slw_dataset_vtable, info),
+        SLW_SLOT(slw_dataset_vtable, fields), SLW_SLOT(slw_dataset_vtable, build), SLW_SLOT(slw_dataset_vtable, get)}},
       {SLW_KIND_OPTIMIZER,
        {SLW_SLOT(slw_optimizer_vtable, create), SLW_SLOT(slw_optimizer_vtable, destroy),
         SLW_SLOT(slw_optimizer_vtable, declare), SLW_SLOT(slw_optimizer_vtable, step)}},
@@ -69,7 +68,8 @@ void check_component(const std::string& who, const slw_component& component) {
 }  // namespace
 
 void check_descriptor(const std::string& path, const slw_plugin& plugin) {
-  if (plugin.id == nullptr || plugin.version == nullptr) throw PluginError(path + ": the plugin has no id or no version");
+  if (plugin.id == nullptr || plugin.version == nullptr)
+    throw PluginError(path + ": the plugin has no id or no version");
   if (plugin.num_components == 0 || plugin.components == nullptr) {
     throw PluginError(path + ": plugin " + plugin.id + " has no components");
   }

@@ -31,7 +31,8 @@ struct HostCallbacks {
     return static_cast<LogLevel>(std::clamp<int32_t>(level, SLW_LOG_DEBUG, SLW_LOG_ERROR));
   }
   static void log(const slw_host* host, int32_t level, const char* message) {
-    if (self(host).services_.log != nullptr && message != nullptr) self(host).services_.log->write(level_of(level), message);
+    if (self(host).services_.log != nullptr && message != nullptr)
+      self(host).services_.log->write(level_of(level), message);
   }
   static int32_t log_enabled(const slw_host* host, int32_t level) {
     return self(host).services_.log != nullptr && self(host).services_.log->enabled(level_of(level)) ? 1 : 0;
@@ -90,7 +91,7 @@ struct HostCallbacks {
     const int64_t most = std::max<int64_t>(1, n / std::max<int64_t>(grain, 1));
     const int64_t parts = std::clamp<int64_t>(thread_count(host), 1, most);
     const int64_t length = (n + parts - 1) / parts;
-#pragma omp parallel for schedule(static, 1) num_threads(static_cast<int>(parts)) if (parts > 1)
+#pragma omp parallel for schedule(static, 1) num_threads(static_cast <int>(parts)) if (parts > 1)
     for (int64_t part = 0; part < parts; ++part) {
       const int64_t begin = part * length;
       if (begin < n) body(context, begin, std::min(n, begin + length));
@@ -125,7 +126,11 @@ BareHost::BareHost() : host_(empty_host()) {
 }
 
 Host::Host(const Services& services)
-    : services_(services), comm_(make_comm_service(HostCallbacks::group)), rng_{}, metrics_service_{}, threads_{},
+    : services_(services),
+      comm_(make_comm_service(HostCallbacks::group)),
+      rng_{},
+      metrics_service_{},
+      threads_{},
       host_(empty_host()) {
   rng_ = {SLW_SIZE_TO(slw_rng, key), 0, HostCallbacks::key};
   metrics_service_ = {SLW_SIZE_TO(slw_metrics, deposit), 0, HostCallbacks::deposit};

@@ -64,9 +64,8 @@ HostDp::~HostDp() {
 DpPlan HostDp::plan(const std::vector<const slw_dp_param*>& params) const {
   DpPlan plan;
   slw_plan_sink sink{SLW_SIZE_TO(slw_plan_sink, shard), 0, &plan, add_buffer, add_bucket, add_place, add_shard};
-  call(site_, "plan", [&](slw_error* e) {
-    return table_->plan(dp_, static_cast<uint32_t>(params.size()), params.data(), &sink, e);
-  });
+  call(site_, "plan",
+       [&](slw_error* e) { return table_->plan(dp_, static_cast<uint32_t>(params.size()), params.data(), &sink, e); });
   return plan;
 }
 

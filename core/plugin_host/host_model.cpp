@@ -63,7 +63,8 @@ slw_status add_field(slw_io_sink* sink, const char* name, slw_dtype want, int32_
 HostModel::HostModel(const Component& component, const Host& host, const std::string& config_json,
                      const slw_run_info& run)
     : table_(static_cast<const slw_model_vtable*>(component.get().vtable)), site_(component.site()) {
-  call(site_, "create", [&](slw_error* e) { return table_->create(host.get(), config_json.c_str(), &run, &model_, e); });
+  call(site_, "create",
+       [&](slw_error* e) { return table_->create(host.get(), config_json.c_str(), &run, &model_, e); });
 }
 
 HostModel::~HostModel() {
@@ -101,7 +102,7 @@ IoSpec HostModel::io_spec(const slw_stage& stage, int64_t batch_size, int64_t se
 }
 
 void HostModel::bind(const slw_stage& stage, const std::vector<const slw_param_view*>& views) {
-  const slw_bind_args args{SLW_SIZE_TO(slw_bind_args, params), 0,           &stage,
+  const slw_bind_args args{SLW_SIZE_TO(slw_bind_args, params),  0, &stage,
                            static_cast<uint32_t>(views.size()), 0, views.data()};
   call(site_, "bind", [&](slw_error* e) { return table_->bind(model_, &args, e); });
 }
@@ -115,9 +116,8 @@ void HostModel::init_param(int32_t index, slw_tensor& local, const std::vector<i
   if (!SLW_HAS_FN(table_, slw_model_vtable, init_param)) {
     throw PluginError(site_.component + ": a parameter has a custom initial value but the model has no init_param");
   }
-  call(site_, "init_param", [&](slw_error* e) {
-    return table_->init_param(model_, index, &local, global_offset.data(), key, e);
-  });
+  call(site_, "init_param",
+       [&](slw_error* e) { return table_->init_param(model_, index, &local, global_offset.data(), key, e); });
 }
 
 void HostModel::step_begin(const slw_step_info& info) {

@@ -41,9 +41,10 @@ void check_entry(const ElfFile& elf, LibraryFile& file) {
   std::memcpy(&file.abi_major, entry->data() + offsetof(slw_plugin, abi_major), sizeof(uint16_t));
   std::memcpy(&file.abi_minor, entry->data() + offsetof(slw_plugin, abi_minor), sizeof(uint16_t));
   if (file.abi_major != SLW_ABI_MAJOR || file.abi_minor != SLW_ABI_MINOR) {
-    throw PluginError(file.path + " was built with plugin ABI " + version_text(file.abi_major, file.abi_minor) +
-                      "; this slipway provides " + version_text(SLW_ABI_MAJOR, SLW_ABI_MINOR) +
-                      " and while the ABI is 0.x both have to be equal: rebuild the plugin with this slipway's headers");
+    throw PluginError(
+        file.path + " was built with plugin ABI " + version_text(file.abi_major, file.abi_minor) +
+        "; this slipway provides " + version_text(SLW_ABI_MAJOR, SLW_ABI_MINOR) +
+        " and while the ABI is 0.x both have to be equal: rebuild the plugin with this slipway's headers");
   }
   if (size < SLW_SIZE_TO(slw_plugin, components)) {
     throw PluginError(file.path + ": slw_plugin.struct_size is " + std::to_string(size) + ", which is too small");

@@ -1,5 +1,5 @@
-// A plugin library: checked in the file first, then loaded for good (libraries are never unloaded). Any thread may read;
-// load on the main thread, before other threads start.
+// A plugin library: checked in the file first, then loaded for good (libraries are never unloaded). Any thread may
+// read; load on the main thread, before other threads start.
 #pragma once
 
 #include <slipway/host.h>
@@ -19,7 +19,8 @@ struct LibraryFile {
   std::string requires_json;  // "" when it needs nothing
 };
 
-// Reads the file. Throws PluginError: not a shared object, no entry symbol, another ABI version, another LibTorch build.
+// Reads the file. Throws PluginError: not a shared object, no entry symbol, another ABI version, another LibTorch
+// build.
 LibraryFile inspect_library(const std::string& path, const std::string& libtorch_build);
 
 struct LoadedLibrary {

@@ -31,9 +31,14 @@ void MetricStore::deposit(const std::string& name, const double* values, int32_t
   for (size_t i = 0; i < entry->values.size(); ++i) {
     double& total = entry->values[i];
     switch (entry->declaration.reduce) {
-      case SLW_METRIC_LAST: total = values[i]; break;
-      case SLW_METRIC_MAX: total = entry->deposits == 0 ? values[i] : std::max(total, values[i]); break;
-      default: total += values[i];
+      case SLW_METRIC_LAST:
+        total = values[i];
+        break;
+      case SLW_METRIC_MAX:
+        total = entry->deposits == 0 ? values[i] : std::max(total, values[i]);
+        break;
+      default:
+        total += values[i];
     }
   }
   entry->deposits += 1;

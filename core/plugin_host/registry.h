@@ -27,8 +27,8 @@ class PluginRegistry {
   // `folders` are searched in order for lib slipway_<name>.so files.
   PluginRegistry(std::vector<std::string> folders, std::string libtorch_build, Reporter& reporter);
 
-  // Loads a file, or for a bare name libslipway_<name>.so of the search folders. `sha256` pins its content; "" does not.
-  // Throws PluginError.
+  // Loads a file, or for a bare name libslipway_<name>.so of the search folders. `sha256` pins its content; "" does
+  // not. Throws PluginError.
   const LoadedLibrary& load(const std::string& path_or_name, const std::string& sha256 = "");
   // The component `name` of `kind`: from the plugins loaded so far, else from libslipway_<name>.so in the search
   // folders. Throws PluginError that lists what there is.
@@ -43,7 +43,8 @@ class PluginRegistry {
   // "" when no folder has it.
   std::string file_of_name(const std::string& name) const;
   [[noreturn]] void refuse_name(const std::string& kind, const std::string& name) const;
-  const slw_component* find_loaded(const std::string& kind, const std::string& name, const LoadedLibrary** library) const;
+  const slw_component* find_loaded(const std::string& kind, const std::string& name,
+                                   const LoadedLibrary** library) const;
 
   std::vector<std::string> folders_;
   std::string libtorch_build_;

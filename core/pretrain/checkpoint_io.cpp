@@ -2,8 +2,8 @@
 
 #include <deque>
 
-#include "core/base/timer.h"
 #include "core/base/strings.h"
+#include "core/base/timer.h"
 #include "core/pretrain/run_state.h"
 #include "core/pretrain/stored_tensors.h"
 
@@ -93,8 +93,10 @@ bool load_newest_checkpoint(Runtime& runtime, Training& training) {
   const std::optional<FoundCheckpoint> found = newest_checkpoint(runtime.folder.checkpoints());
   require_equal_on_all_ranks(runtime, "newest checkpoints", found ? found->folder.string() : "none");
   if (!found) {
-    runtime.context.log->warning("there is no checkpoint in " + runtime.folder.checkpoints() +
-                                 " yet: starting at step 0");
+    if (runtime.is_first_rank()) {
+      runtime.context.log->warning("there is no checkpoint in " + runtime.folder.checkpoints() +
+                                   " yet: starting at step 0");
+    }
     return false;
   }
   if (runtime.is_first_rank()) {

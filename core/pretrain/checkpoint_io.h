@@ -1,5 +1,5 @@
-// What of a run goes into a checkpoint and comes back: parameters and optimizer slots under their global names, counters,
-// the resolved manifest, plugin versions, the data's fingerprint. [collective: world]
+// What of a run goes into a checkpoint and comes back: parameters and optimizer slots under their global names,
+// counters, the resolved manifest, plugin versions, the data's fingerprint. [collective: world]
 #pragma once
 
 #include "core/pretrain/iterators.h"

@@ -35,12 +35,14 @@ void TrainConfig::resolve(int64_t data_parallel, int local_world_size) {
   at_most_one({{"lr_wsd_decay_iters", lr_wsd_decay_iters.has_value()},
                {"lr_wsd_decay_samples", lr_wsd_decay_samples.has_value()}});
   if (!train_iters && !train_samples) {
-    throw ConfigError("neither train.train_iters nor train.train_samples is given; say how long to train, e.g. "
-                      "--train-iters 100");
+    throw ConfigError(
+        "neither train.train_iters nor train.train_samples is given; say how long to train, e.g. "
+        "--train-iters 100");
   }
   if (!rampup_batch_size.empty() && (rampup_batch_size.size() != 3 || !train_samples)) {
-    throw ConfigError("train.rampup_batch_size wants three numbers (start, increment, samples) and train.train_samples "
-                      "for the length, because the steps differ in size");
+    throw ConfigError(
+        "train.rampup_batch_size wants three numbers (start, increment, samples) and train.train_samples "
+        "for the length, because the steps differ in size");
   }
   if (!global_batch_size) global_batch_size = micro_batch_size * data_parallel;
   if (cpu_threads == 0) {

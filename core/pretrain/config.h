@@ -1,5 +1,5 @@
-// The root configuration: one struct per manifest section, each option on one `fields` line with Megatron's name. A value,
-// fixed once step 1 has begun; what follows from it are functions.
+// The root configuration: one struct per manifest section, each option on one `fields` line with Megatron's name. A
+// value, fixed once step 1 has begun; what follows from it are functions.
 #pragma once
 
 #include <cstdint>
@@ -68,8 +68,8 @@ struct ParallelConfig {
           {.min = 1});
     visit("context_parallel_size", self.context_parallel_size, "Ranks that share each sequence.", {.min = 1});
     visit("expert_model_parallel_size", self.expert_model_parallel_size, "Ranks that share the experts.", {.min = 1});
-    visit("expert_tensor_parallel_size", self.expert_tensor_parallel_size,
-          "Ranks that share each expert's tensors.", {.min = 1});
+    visit("expert_tensor_parallel_size", self.expert_tensor_parallel_size, "Ranks that share each expert's tensors.",
+          {.min = 1});
     visit("order", self.order, "Axes of the rank grid, the leftmost varies fastest.");
     visit("distributed_timeout_minutes", self.distributed_timeout_minutes,
           "How long a rank waits for the others, in any group.", {.min = 0.01});
@@ -83,8 +83,7 @@ struct CheckpointConfig {
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor&& visit) {
     visit("save", self.save, "Write checkpoints into the output folder.");
-    visit("save_interval", self.save_interval, "Steps between checkpoints; 0: only at the end of the run.",
-          {.min = 0});
+    visit("save_interval", self.save_interval, "Steps between checkpoints; 0: only at the end of the run.", {.min = 0});
   }
 };
 

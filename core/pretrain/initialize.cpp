@@ -38,8 +38,8 @@ void refuse_used_folder(const std::string& root) {
   }
 }
 
-// The folder with its resolved manifest; on a resume the folder has to be there.
-void prepare_folder(Runtime& runtime) {
+// Refuses a folder that cannot become, or is not, this run's. Nothing is written yet.
+void check_folder(Runtime& runtime) {
   if (!runtime.folder.exists()) return;
   on_first_rank(runtime, [&] {
     const std::string& root = runtime.folder.root;
@@ -47,9 +47,6 @@ void prepare_folder(Runtime& runtime) {
     if (runtime.plan.resume && !fs::is_directory(root)) {
       throw ConfigError("--resume: there is no run in " + root + "; leave --resume out to start one");
     }
-    make_dirs(root, ExitCode::kUsage);
-    write_file_atomic(runtime.folder.manifest(), runtime.plan.resolved_json + "\n", ExitCode::kUsage);
-    runtime.context.log->add_file(runtime.folder.log());
   });
 }
 
@@ -82,20 +79,28 @@ void require_equal_on_all_ranks(Runtime& runtime, const std::string& what, const
   }
 }
 
+void open_run_folder(Runtime& runtime) {
+  if (!runtime.folder.exists()) return;
+  on_first_rank(runtime, [&] {
+    make_dirs(runtime.folder.root, ExitCode::kUsage);
+    write_file_atomic(runtime.folder.manifest(), runtime.plan.resolved_json + "\n", ExitCode::kUsage);
+    runtime.context.log->add_file(runtime.folder.log());
+  });
+}
+
 std::unique_ptr<Runtime> initialize(const RunPlan& plan, const LaunchContext& context) {
   const Config& config = plan.config;
-  auto runtime =
-      std::make_unique<Runtime>(plan, context, Mesh(mesh_sizes(config.parallel, context.rank.world_size)));
+  auto runtime = std::make_unique<Runtime>(plan, context, Mesh(mesh_sizes(config.parallel, context.rank.world_size)));
   check_batches(config.train.batches(runtime->mesh.dp()));
   check_schedule(config.train.schedule());
 
   set_compute_threads(static_cast<int>(config.train.cpu_threads));
   runtime->comm = std::make_unique<Communicator>(context.rank, runtime->mesh, timeout(config.parallel));
   require_equal_on_all_ranks(*runtime, "resolved manifests", plan.identity());
-  runtime->host = std::make_unique<Host>(Host::Services{context.log, runtime->comm.get(),
-                                                        static_cast<uint64_t>(config.train.seed),
-                                                        static_cast<int>(config.train.cpu_threads), context.stop});
-  prepare_folder(*runtime);
+  runtime->host =
+      std::make_unique<Host>(Host::Services{context.log, runtime->comm.get(), static_cast<uint64_t>(config.train.seed),
+                                            static_cast<int>(config.train.cpu_threads), context.stop});
+  check_folder(*runtime);
   if (runtime->is_first_rank()) {
     context.log->info(std::to_string(context.rank.world_size) + " rank(s), data parallel " +
                       std::to_string(runtime->mesh.dp()) + ", " + std::to_string(config.train.cpu_threads) +

@@ -50,9 +50,8 @@ Config read_sections(const ResolvedManifest& resolved) {
 nlohmann::json plugin_entries(const RunPlan& plan) {
   nlohmann::json entries = nlohmann::json::array();
   for (const LoadedLibrary* library : plan.libraries()) {
-    entries.push_back({{"path", library->file.path},
-                       {"sha256", library->file.sha256},
-                       {"version", library->plugin->version}});
+    entries.push_back(
+        {{"path", library->file.path}, {"sha256", library->file.sha256}, {"version", library->plugin->version}});
   }
   return entries;
 }
@@ -118,8 +117,8 @@ RunPlan plan_run(const std::vector<std::string>& arguments, const RankCounts& ra
   plan.libtorch_build = registry.libtorch_build();
 
   const ParallelConfig& parallel = plan.config.parallel;
-  const int64_t model_ranks = parallel.tensor_model_parallel_size * parallel.pipeline_model_parallel_size *
-                              parallel.context_parallel_size;
+  const int64_t model_ranks =
+      parallel.tensor_model_parallel_size * parallel.pipeline_model_parallel_size * parallel.context_parallel_size;
   plan.config.train.resolve(std::max<int64_t>(1, ranks.world_size / model_ranks), ranks.local_world_size);
   const auto run = resolved.read<RunOptions>("run");
   plan.output_dir = run.output_dir;

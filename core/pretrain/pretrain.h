@@ -25,8 +25,8 @@ std::unique_ptr<Iterators> build_iterators(Runtime& runtime, const Training& tra
 // 4. The loop. [collective: world]
 Summary train(Runtime& runtime, Training& training, Iterators& iterators);
 // 5. Last checkpoint, files closed, groups destroyed. [collective: world]
-void finalize(std::unique_ptr<Runtime> runtime, std::unique_ptr<Training> training, std::unique_ptr<Iterators> iterators,
-              const Summary& summary);
+void finalize(std::unique_ptr<Runtime> runtime, std::unique_ptr<Training> training,
+              std::unique_ptr<Iterators> iterators, const Summary& summary);
 
 // All five.
 Summary pretrain(const RunPlan& plan, const LaunchContext& context);

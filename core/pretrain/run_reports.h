@@ -1,5 +1,5 @@
-// What a run says of itself while it trains: metrics.jsonl with every step, and a log line at each interval. Rank 0 only;
-// on other ranks every call does nothing.
+// What a run says of itself while it trains: metrics.jsonl with every step, and a log line at each interval. Rank 0
+// only; on other ranks every call does nothing.
 #pragma once
 
 #include <memory>

@@ -13,7 +13,8 @@ constexpr int kFormat = 1;
 Json plugins_json(const Runtime& runtime) {
   Json list = Json::array();
   for (const LoadedLibrary* library : runtime.plan.libraries()) {
-    list.push_back({{"id", library->plugin->id}, {"version", library->plugin->version}, {"sha256", library->file.sha256}});
+    list.push_back(
+        {{"id", library->plugin->id}, {"version", library->plugin->version}, {"sha256", library->file.sha256}});
   }
   return list;
 }
@@ -83,8 +84,9 @@ RestoredState read_run_state(const std::string& text, const std::string& file, c
     }
     compare_manifests(state.at("manifest"), file, runtime);
     RestoredState restored;
-    restored.progress = {state.at("step"),   state.at("updates"),      state.at("consumed_samples"),
-                         state.at("trained_samples"), state.at("tokens"), state.at("skipped_steps")};
+    restored.progress = {
+        state.at("step"),   state.at("updates"),      state.at("consumed_samples"), state.at("trained_samples"),
+        state.at("tokens"), state.at("skipped_steps")};
     restored.data_fingerprint = state.at("data_fingerprint");
     return restored;
   } catch (const Json::exception& error) {

@@ -56,6 +56,10 @@ struct Runtime {
 // Runs `body` on rank 0 only; what it throws is thrown on every rank alike. [collective: world]
 void on_first_rank(Runtime& runtime, const std::function<void()>& body);
 
+// Makes the run folder with the resolved manifest and the log. Called when training begins: a run that is refused
+// before leaves nothing behind. [collective: world]
+void open_run_folder(Runtime& runtime);
+
 // Throws ConfigError on every rank when the ranks hold different texts: `what` says of what. [collective: world]
 void require_equal_on_all_ranks(Runtime& runtime, const std::string& what, const std::string& text);
 

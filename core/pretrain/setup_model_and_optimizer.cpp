@@ -91,8 +91,7 @@ void initialize_params(Training& training, uint64_t seed) {
       continue;
     }
     std::vector<int64_t> shape = param.local_shape, strides = contiguous_strides(shape);
-    slw_tensor local{values,       kCpu,           static_cast<int32_t>(shape.size()), kFloat32,
-                     shape.data(), strides.data(), 0};
+    slw_tensor local{values, kCpu, static_cast<int32_t>(shape.size()), kFloat32, shape.data(), strides.data(), 0};
     training.model->init_param(param.uses.front().index, local, origin, init_key(*param.declaration, seed));
   }
   training.store->weights_changed();
@@ -103,13 +102,8 @@ void make_model(Runtime& runtime, Training& training) {
   training.model = std::make_unique<HostModel>(chosen.component, *runtime.host, chosen.options_json, training.run_info);
   training.description = training.model->describe();
   check_layout(runtime, training.description);
-  training.stage = {SLW_SIZE_TO(slw_stage, layer_end),
-                    0,
-                    1,
-                    1,
-                    1,
-                    0,
-                    static_cast<int32_t>(training.description.num_layers)};
+  training.stage = {
+      SLW_SIZE_TO(slw_stage, layer_end), 0, 1, 1, 1, 0, static_cast<int32_t>(training.description.num_layers)};
   training.model->declare(training.stage, 0, training.table);
   runtime.host->metrics().declare(training.table.metrics());
 }
@@ -163,11 +157,13 @@ std::unique_ptr<Training> setup_model_and_optimizer(Runtime& runtime) {
   if (!runtime.plan.resume || !load_newest_checkpoint(runtime, *training)) {
     initialize_params(*training, static_cast<uint64_t>(config.train.seed));
   }
-  runtime.context.log->info("model " + runtime.plan.model.name() + ": " +
-                            human_count(static_cast<uint64_t>(training->table.num_logical_elements())) +
-                            " parameters in " + std::to_string(training->table.params().size()) + " tensors, " +
-                            human_bytes(static_cast<uint64_t>(training->store->bytes() + training->updates->state_bytes())) +
-                            " with gradients and optimizer state");
+  if (!runtime.is_first_rank()) return training;
+  runtime.context.log->info(
+      "model " + runtime.plan.model.name() + ": " +
+      human_count(static_cast<uint64_t>(training->table.num_logical_elements())) + " parameters in " +
+      std::to_string(training->table.params().size()) + " tensors, " +
+      human_bytes(static_cast<uint64_t>(training->store->bytes() + training->updates->state_bytes())) +
+      " with gradients and optimizer state");
   return training;
 }
 

@@ -72,7 +72,8 @@ std::vector<StoredTensor> stored_tensors(const Training& training) {
   for (const OwnedRange& owned : training.owned) {
     const Param& param = training.table.params()[static_cast<size_t>(owned.param)];
     float* values = training.store->data(owned.param) + owned.begin;
-    tensors.push_back(part_of(param, param.name(), owned.begin, {values, static_cast<size_t>(owned.end - owned.begin)}));
+    tensors.push_back(
+        part_of(param, param.name(), owned.begin, {values, static_cast<size_t>(owned.end - owned.begin)}));
   }
   for (const Param& param : training.table.params()) {
     if (param.declaration->is_trained()) continue;

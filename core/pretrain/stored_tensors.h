@@ -16,7 +16,7 @@ struct StoredTensor {
   std::string name;  // "decoder.final_layernorm.weight", "optimizer.exp_avg.decoder.final_layernorm.weight"
   Shape shape;       // logical
   Shape padded_shape;
-  Cut cut;           // of the logical tensor
+  Cut cut;  // of the logical tensor
   std::span<float> values;
   bool is_packed = true;
   bool is_replicated = true;  // every data-parallel rank holds it

@@ -13,6 +13,7 @@ bool is_due(int64_t interval, int64_t step) { return interval > 0 && step % inte
 
 Summary train(Runtime& runtime, Training& training, Iterators& iterators) {
   const Config& config = runtime.config();
+  open_run_folder(runtime);
   RunReports reports(runtime, training.progress.step);
   Summary summary;
   while (training.progress.consumed_samples < config.train.total_samples()) {

@@ -34,7 +34,8 @@ slw_step_info step_info(const Training& training, const StepBatch& batch, bool a
 double grad_norm(Runtime& runtime, const Training& training) {
   std::vector<std::span<const float>> gradients;
   for (const OwnedRange& owned : training.owned) {
-    gradients.emplace_back(training.store->grad(owned.param) + owned.begin, static_cast<size_t>(owned.end - owned.begin));
+    gradients.emplace_back(training.store->grad(owned.param) + owned.begin,
+                           static_cast<size_t>(owned.end - owned.begin));
   }
   const GradientMeasure measure = sum_of_squares(gradients, static_cast<int>(runtime.config().train.cpu_threads));
   if (measure.non_finite_span) {

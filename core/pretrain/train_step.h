@@ -12,10 +12,10 @@
 namespace slipway {
 
 struct StepResult {
-  double loss = 0.0;                     // weighted sum of the losses that are trained on
-  std::map<std::string, double> losses;  // each by its name
+  double loss = 0.0;                                   // weighted sum of the losses that are trained on
+  std::map<std::string, double> losses;                // each by its name
   std::map<std::string, std::vector<double>> metrics;  // deposited by plugins
-  double learning_rate = 0.0;            // of this step's update
+  double learning_rate = 0.0;                          // of this step's update
   double weight_decay = 0.0;
   double grad_norm = 0.0;  // before clipping; not finite when the step was skipped
   bool skipped = false;

@@ -1,5 +1,3 @@
-#include <iostream>
-
 #include "core/base/log.h"
 #include "core/pretrain/plan_run.h"
 #include "core/pretrain/pretrain.h"
@@ -11,7 +9,11 @@ ExitCode train_command(const Arguments& arguments, const CommandContext& context
   const RankEnvironment rank = rank_environment();
   context.phase = "configuration";
   const RunPlan plan = plan_run(arguments, {rank.world_size, rank.local_world_size}, context.reporter);
-  Log log(LogLevel::kInfo, rank.world_size > 1 ? "rank " + std::to_string(rank.rank) : "");
+  // The launcher marks the lines of ranks itself.
+  const bool names_rank = rank.world_size > 1 && !context.reporter.connected();
+  Log log(LogLevel::kInfo, names_rank ? "rank " + std::to_string(rank.rank) : "");
+  if (rank.rank == 0 && plan.output_dir.empty())
+    log.warning("no --output-dir: this run writes no metrics or checkpoints");
   LaunchContext launch;
   launch.rank = rank;
   launch.log = &log;

@@ -1,5 +1,8 @@
 // slipway-worker: one rank of a run, or one command that needs plugins. `slipway` starts it; it may also be started by
 // torchrun, Slurm or mpirun. The only place where an error becomes an exit code.
+#include <signal.h>
+
+#include <algorithm>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -21,6 +24,7 @@ int fail(slipway::Reporter& reporter, ExitCode code, const std::string& phase, c
 }  // namespace
 
 int main(int argc, char** argv) {
+  signal(SIGPIPE, SIG_IGN);  // a reader that leaves must not end a run
   slipway::Reporter reporter(slipway::Reporter::fd_from_environment());
   const std::string command = argc > 1 ? argv[1] : "";
   const std::vector<std::string> arguments(argv + std::min(argc, 2), argv + argc);

@@ -10,7 +10,9 @@ constexpr std::int64_t kGrain = 16384;  // elements a thread takes at least: 448
 
 constexpr const char* kCoupledFlag[] = {"no-decoupled-weight-decay=false", nullptr};
 constexpr slw::Options kOptions{
-    slw::float_option("adam_beta1", "0.9", "Decay of the gradients' running mean, per step; below 1.").min("0").max("1"),
+    slw::float_option("adam_beta1", "0.9", "Decay of the gradients' running mean, per step; below 1.")
+        .min("0")
+        .max("1"),
     slw::float_option("adam_beta2", "0.999", "Decay of the squared gradients' running mean, per step; below 1.")
         .min("0")
         .max("1"),
@@ -43,7 +45,8 @@ class Adam {
         hyper_{decay_rate(config, "adam_beta1"), decay_rate(config, "adam_beta2"), config.number("adam_eps"),
                config.boolean("decoupled_weight_decay")} {
     if (!(hyper_.eps >= 0.0)) {
-      throw slw::Error(SLW_INVALID_ARGUMENT, slw::cat("adam: option 'adam_eps' is ", hyper_.eps, ", allowed: 0 or more"));
+      throw slw::Error(SLW_INVALID_ARGUMENT,
+                       slw::cat("adam: option 'adam_eps' is ", hyper_.eps, ", allowed: 0 or more"));
     }
     if (run.device.type == SLW_DEVICE_CUDA) {
       throw slw::Error(SLW_UNSUPPORTED, "adam: updates CPU memory only; run with the CPU device or another optimizer");
@@ -63,8 +66,7 @@ class Adam {
       const adam::Update update{shard.lr, shard.weight_decay, shard.step, scale};
       work.add(adam::ShardWork(shard, adam::coefficients(hyper_, update)));
     }
-    host_.parallel_for(work.size(), kGrain,
-                       [&work](std::int64_t begin, std::int64_t end) { work.apply(begin, end); });
+    host_.parallel_for(work.size(), kGrain, [&work](std::int64_t begin, std::int64_t end) { work.apply(begin, end); });
   }
 
  private:

@@ -26,8 +26,8 @@ struct Update {
 // All that the elements need, in single precision.
 struct Coefficients {
   float grad_scale;
-  float l2;         // added to the gradient, times the parameter
-  float keep;       // 1 - lr * weight_decay: the parameter times this, before the update
+  float l2;    // added to the gradient, times the parameter
+  float keep;  // 1 - lr * weight_decay: the parameter times this, before the update
   float one_minus_beta1;
   float beta2;
   float one_minus_beta2;

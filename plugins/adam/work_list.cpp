@@ -13,8 +13,8 @@ void check_tensor(const slw_shard& shard, const slw_tensor& tensor, const char* 
   if (fits && (slw::numel(tensor) == 0 || tensor.data != nullptr)) return;
   throw slw::Error(SLW_INVALID_ARGUMENT,
                    slw::cat("adam: ", role, " of '", shard.decl->name, "' is ", slw::describe(tensor), " at ",
-                            tensor.data, " on device type ", tensor.device.type, "; wanted f32 memory of the CPU like the ",
-                            "parameter's ", slw::describe(param)));
+                            tensor.data, " on device type ", tensor.device.type,
+                            "; wanted f32 memory of the CPU like the ", "parameter's ", slw::describe(param)));
 }
 
 void check_shard(const slw_shard& shard) {

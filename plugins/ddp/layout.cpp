@@ -69,8 +69,8 @@ class Builder {
 
  private:
   struct Growing {
-    Bucket bucket;         // the open one
-    std::int64_t end;      // of what is placed
+    Bucket bucket;     // the open one
+    std::int64_t end;  // of what is placed
     std::int32_t last_order;
   };
   struct Closed {

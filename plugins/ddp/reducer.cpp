@@ -26,8 +26,8 @@ Reducer::Running::Running(const slw_group* of, const slw_comm* comm, const Bucke
 Reducer::Reducer(const slw::Host& host, const Layout& layout, const slw_attach_args& args, bool overlaps)
     : comm_(host.comm()), overlaps_(overlaps) {
   if (args.num_buffers != layout.buffers.size()) {
-    throw slw::Error(SLW_INVALID_ARGUMENT, slw::cat("ddp: attach got ", args.num_buffers, " buffers, planned were ",
-                                                    layout.buffers.size()));
+    throw slw::Error(SLW_INVALID_ARGUMENT,
+                     slw::cat("ddp: attach got ", args.num_buffers, " buffers, planned were ", layout.buffers.size()));
   }
   for (std::uint32_t id = 0; id < args.num_buffers; ++id) {
     check_buffer(layout.buffers[id], *args.buffers[id], static_cast<std::int32_t>(id));

@@ -13,7 +13,6 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
-set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 set(CMAKE_PCH_INSTANTIATE_TEMPLATES OFF)
 
 find_program(SLIPWAY_CCACHE ccache)
@@ -155,4 +154,5 @@ endfunction()
 # DT_RPATH, not DT_RUNPATH: it also serves what the libraries themselves load, so LibTorch's own libgomp wins.
 function(slipway_torch_first_in_rpath target)
   target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "${SLIPWAY_TORCH_ROOT}/lib")
 endfunction()

@@ -23,9 +23,7 @@ struct Vector {
   std::vector<float> values;
   int64_t shape, stride = 1;
   explicit Vector(std::vector<float> v) : values(std::move(v)), shape(static_cast<int64_t>(values.size())) {}
-  slw_tensor tensor() {
-    return {values.data(), {SLW_DEVICE_CPU, 0}, 1, {SLW_CODE_FLOAT, 32, 1}, &shape, &stride, 0};
-  }
+  slw_tensor tensor() { return {values.data(), {SLW_DEVICE_CPU, 0}, 1, {SLW_CODE_FLOAT, 32, 1}, &shape, &stride, 0}; }
 };
 
 class CommunicatorOf : public testing::TestWithParam<int> {};

@@ -65,9 +65,9 @@ nlohmann::json small_manifest() {
 
 nlohmann::json small_gpt_manifest() {
   nlohmann::json manifest = small_manifest();
-  manifest["model"] = {{"use", "gpt"},          {"num_layers", 2},        {"hidden_size", 32},
-                       {"num_attention_heads", 4}, {"ffn_hidden_size", 128}, {"hidden_dropout", 0.1},
-                       {"attention_dropout", 0.0}};
+  manifest["model"] = {
+      {"use", "gpt"},           {"num_layers", 2},       {"hidden_size", 32},       {"num_attention_heads", 4},
+      {"ffn_hidden_size", 128}, {"hidden_dropout", 0.1}, {"attention_dropout", 0.0}};
   return manifest;
 }
 
@@ -86,7 +86,8 @@ TrainingRun run_training(const nlohmann::json& manifest, int world, const std::v
                                      build + "/lib/slipway/plugins," + build + "/tests/plugins"};
   arguments.insert(arguments.end(), options.begin(), options.end());
   std::vector<TrainingRun> runs(static_cast<size_t>(world));
-  run_ranks(world, [&](const RankEnvironment& rank) { runs[static_cast<size_t>(rank.rank)] = run_rank(arguments, rank); });
+  run_ranks(world,
+            [&](const RankEnvironment& rank) { runs[static_cast<size_t>(rank.rank)] = run_rank(arguments, rank); });
   for (const TrainingRun& run : runs) {
     if (run.final != runs.front().final) throw std::runtime_error("ranks end with different weights");
   }

@@ -70,11 +70,16 @@ typedef struct slw_error {
 
 /* ---- tensors ------------------------------------------------------------------------------------------------ */
 
-enum { SLW_DEVICE_CPU = 1, SLW_DEVICE_CUDA = 2 };                             /* as DLPack */
+enum { SLW_DEVICE_CPU = 1, SLW_DEVICE_CUDA = 2 };                                      /* as DLPack */
 enum { SLW_CODE_INT = 0, SLW_CODE_UINT = 1, SLW_CODE_FLOAT = 2, SLW_CODE_BFLOAT = 4 }; /* as DLPack */
 
-typedef struct { int32_t type, id; } slw_device;                     /* FROZEN, = DLDevice */
-typedef struct { uint8_t code, bits; uint16_t lanes; } slw_dtype;    /* FROZEN, = DLDataType; bf16 = {4,16,1} */
+typedef struct {
+  int32_t type, id;
+} slw_device; /* FROZEN, = DLDevice */
+typedef struct {
+  uint8_t code, bits;
+  uint16_t lanes;
+} slw_dtype; /* FROZEN, = DLDataType; bf16 = {4,16,1} */
 
 /* A view, laid out as DLTensor. Borrowed for the call unless the declaration says otherwise. */
 typedef struct slw_tensor { /* FROZEN */
@@ -87,8 +92,13 @@ typedef struct slw_tensor { /* FROZEN */
   uint64_t byte_offset;
 } slw_tensor;
 
-typedef struct { slw_device device; void* native; } slw_stream; /* FROZEN; cudaStream_t, NULL on the CPU */
-typedef struct { int64_t begin, end; } slw_range;               /* FROZEN; [begin, end) */
+typedef struct {
+  slw_device device;
+  void* native;
+} slw_stream; /* FROZEN; cudaStream_t, NULL on the CPU */
+typedef struct {
+  int64_t begin, end;
+} slw_range; /* FROZEN; [begin, end) */
 
 /* ---- options ------------------------------------------------------------------------------------------------ */
 
@@ -99,10 +109,10 @@ enum { SLW_OPTION_PATH = 1u << 16 }; /* hint: a path, or a JSON list of paths: m
 typedef struct slw_option {
   uint32_t struct_size, flags;
   int32_t type, reserved;
-  const char* name;           /* snake_case, as in the manifest */
-  const char* default_json;   /* JSON text; NULL: the user has to give it */
-  const char* help;           /* one sentence: meaning, unit */
-  const char* min_json;       /* NULL: no bound */
+  const char* name;         /* snake_case, as in the manifest */
+  const char* default_json; /* JSON text; NULL: the user has to give it */
+  const char* help;         /* one sentence: meaning, unit */
+  const char* min_json;     /* NULL: no bound */
   const char* max_json;
   const char* const* choices; /* NULL-terminated strings, or NULL */
   const char* const* aliases; /* NULL-terminated, or NULL: "other-name", or "flag=value": a flag without a value that

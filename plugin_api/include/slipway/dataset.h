@@ -11,10 +11,10 @@ extern "C" {
 
 #define SLW_KIND_DATASET "slw.dataset/1"
 enum { SLW_SPLIT_TRAIN = 0, SLW_SPLIT_VALID = 1, SLW_SPLIT_TEST = 2 };
-enum { /* slw_dataset_vtable.flags */
-  SLW_DS_THREAD_SAFE = 1u << 0,   /* `get` may run on several threads at once */
-  SLW_DS_NEEDS_PREPARE = 1u << 2, /* `prepare` builds caches: one rank per node, before the others build */
-  SLW_DS_ORDERED = 1u << 3        /* index order IS the training order (own epochs, own shuffle) */
+enum {                                 /* slw_dataset_vtable.flags */
+       SLW_DS_THREAD_SAFE = 1u << 0,   /* `get` may run on several threads at once */
+       SLW_DS_NEEDS_PREPARE = 1u << 2, /* `prepare` builds caches: one rank per node, before the others build */
+       SLW_DS_ORDERED = 1u << 3        /* index order IS the training order (own epochs, own shuffle) */
 };
 
 typedef struct slw_dataset_args { /* for create */
@@ -45,7 +45,7 @@ typedef struct slw_field {
   const char* name; /* tokens labels loss_mask position_ids ... */
   slw_dtype dtype;
   int32_t ndim;
-  const int64_t* shape;                   /* of one sample; -1: per batch, see batch_shape */
+  const int64_t* shape;                    /* of one sample; -1: per batch, see batch_shape */
   int32_t seq_dim_plus_1, seq_dim2_plus_1; /* 0: not cut by cp */
 } slw_field;
 typedef struct slw_field_sink {
@@ -69,9 +69,9 @@ typedef struct slw_dataset_vtable {
   /* Cheap: checks options and that files exist; enough for `info`'s vocab_size. [main] */
   slw_status (*create)(const slw_host*, const char* config_json, const slw_dataset_args*, slw_dataset** out,
                        slw_error*);
-  void (*destroy)(slw_dataset*);                                       /* [main], no `get` in flight */
-  slw_status (*info)(slw_dataset*, slw_dataset_info* out, slw_error*); /* [any] */
-  slw_status (*fields)(slw_dataset*, slw_field_sink*, slw_error*);     /* [main] */
+  void (*destroy)(slw_dataset*);                                          /* [main], no `get` in flight */
+  slw_status (*info)(slw_dataset*, slw_dataset_info* out, slw_error*);    /* [any] */
+  slw_status (*fields)(slw_dataset*, slw_field_sink*, slw_error*);        /* [main] */
   slw_status (*prepare)(slw_dataset*, const slw_build_args*, slw_error*); /* NULL unless NEEDS_PREPARE       [main] */
   slw_status (*build)(slw_dataset*, const slw_build_args*, slw_error*);   /* once, on every rank             [main] */
   /* A whole batch: outs[f][i] = field f of sample indices[i]. The same indices give the same bytes. Never calls

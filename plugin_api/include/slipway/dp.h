@@ -88,15 +88,16 @@ typedef struct slw_dp slw_dp;
 typedef struct slw_dp_vtable {
   uint32_t struct_size, flags;
   slw_status (*create)(const slw_host*, const char* config_json, const slw_run_info*, slw_dp** out,
-                       slw_error*);                                                                    /* [offline] */
-  void (*destroy)(slw_dp*);                                                                               /* [main] */
-  slw_status (*plan)(slw_dp*, uint32_t n, const slw_dp_param* const*, slw_plan_sink*, slw_error*);     /* [offline] */
-  slw_status (*attach)(slw_dp*, const slw_attach_args*, slw_error*);                                      /* [main] */
+                       slw_error*);                                                                /* [offline] */
+  void (*destroy)(slw_dp*);                                                                        /* [main] */
+  slw_status (*plan)(slw_dp*, uint32_t n, const slw_dp_param* const*, slw_plan_sink*, slw_error*); /* [offline] */
+  slw_status (*attach)(slw_dp*, const slw_attach_args*, slw_error*);                               /* [main] */
   /* Re-arms the buckets. The core has zeroed the gradients. [step] */
   slw_status (*step_begin)(slw_dp*, const slw_stream*, slw_error*);
   /* Concurrent with [step] calls of the model. A backend acts on the last microbatch. [any] */
   slw_status (*grad_ready)(slw_dp*, const slw_ready_args*, slw_error*);
-  /* All gradients (or the shards this rank owns) are reduced in stream order. [step; collective: the buffers' groups] */
+  /* All gradients (or the shards this rank owns) are reduced in stream order. [step; collective: the buffers' groups]
+   */
   slw_status (*grad_reduce_finish)(slw_dp*, const slw_stream*, slw_error*);
   /* After the optimizer: makes updated parameters whole again. NULL: nothing to do. [step; collective: as above] */
   slw_status (*param_gather_start)(slw_dp*, const slw_stream*, slw_error*);

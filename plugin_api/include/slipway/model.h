@@ -1,8 +1,8 @@
 /* Models, "slw.model/1": a table of parameters, and forward/backward over slots.
  *
  * The core owns parameters, gradients, order, communication and the scale of losses; the model owns its arithmetic. One
- * instance serves all pipeline stages (chunks) of its rank. `create, describe, declare, io_spec, cost` are offline: they
- * depend on their arguments alone. Live work begins in `bind`.
+ * instance serves all pipeline stages (chunks) of its rank. `create, describe, declare, io_spec, cost` are offline:
+ * they depend on their arguments alone. Live work begins in `bind`.
  */
 #ifndef SLIPWAY_MODEL_H_
 #define SLIPWAY_MODEL_H_
@@ -45,25 +45,25 @@ typedef struct slw_stage {
 /* ---- what the core must know before it can plan ------------------------------------------------------------------ */
 
 enum { /* slw_model_info.flags: what the model can do; a layout that needs a missing bit is refused before it starts */
-  SLW_MODEL_TP = 1u << 0,
-  SLW_MODEL_SP = 1u << 1,
-  SLW_MODEL_PP = 1u << 2,
-  SLW_MODEL_CP_ZIGZAG = 1u << 3,
-  SLW_MODEL_EP = 1u << 4,
-  SLW_MODEL_ETP = 1u << 5,
-  SLW_MODEL_ACQUIRES = 1u << 6, /* calls param_acquire/param_release around every use */
-  SLW_MODEL_LOGITS = 1u << 7,   /* fills slw_forward_args.logits */
-  SLW_MODEL_BF16 = 1u << 8,
-  SLW_MODEL_FP16 = 1u << 9,
-  SLW_MODEL_CUDA = 1u << 10,
-  SLW_MODEL_VAR_SEQ = 1u << 11,
-  SLW_MODEL_INVARIANT_RNG = 1u << 12 /* its dropout follows slipway/philox.h (or it has none) */
+       SLW_MODEL_TP = 1u << 0,
+       SLW_MODEL_SP = 1u << 1,
+       SLW_MODEL_PP = 1u << 2,
+       SLW_MODEL_CP_ZIGZAG = 1u << 3,
+       SLW_MODEL_EP = 1u << 4,
+       SLW_MODEL_ETP = 1u << 5,
+       SLW_MODEL_ACQUIRES = 1u << 6, /* calls param_acquire/param_release around every use */
+       SLW_MODEL_LOGITS = 1u << 7,   /* fills slw_forward_args.logits */
+       SLW_MODEL_BF16 = 1u << 8,
+       SLW_MODEL_FP16 = 1u << 9,
+       SLW_MODEL_CUDA = 1u << 10,
+       SLW_MODEL_VAR_SEQ = 1u << 11,
+       SLW_MODEL_INVARIANT_RNG = 1u << 12 /* its dropout follows slipway/philox.h (or it has none) */
 };
 
 /* What a loss is divided by. The core counts on the host, over dp x cp and all microbatches, before the step. */
 enum {
-  SLW_NORM_FIELD = 0,      /* the sum of the batch field `norm_field` */
-  SLW_NORM_TOKENS = 1,     /* batch x sequence */
+  SLW_NORM_FIELD = 0,  /* the sum of the batch field `norm_field` */
+  SLW_NORM_TOKENS = 1, /* batch x sequence */
   SLW_NORM_SAMPLES = 2,
   SLW_NORM_MICROBATCH = 3, /* the number of microbatches */
   SLW_NORM_OUTPUT = 4      /* loss_counts, known only after forward: legal only as the single loss */
@@ -78,31 +78,32 @@ typedef struct slw_loss_decl {
 } slw_loss_decl;
 
 typedef struct slw_model_info {
-  uint32_t struct_size, flags; /* SLW_MODEL_* */
-  int64_t num_layers;          /* what pipeline stages are cut from */
+  uint32_t struct_size, flags;            /* SLW_MODEL_* */
+  int64_t num_layers;                     /* what pipeline stages are cut from */
   int64_t min_vocab_size, max_seq_length; /* 0: any */
   uint32_t num_losses, table_version;     /* version of the parameter table, stored in checkpoints */
   const slw_loss_decl* const* losses;     /* valid until destroy */
 } slw_model_info;
 
-/* ---- the parameter table ------------------------------------------------------------------------------------------ */
+/* ---- the parameter table ------------------------------------------------------------------------------------------
+ */
 
 enum { /* slw_param_decl.flags */
-  SLW_PARAM_NO_WEIGHT_DECAY = 1u << 0,
-  SLW_PARAM_EXPERT = 1u << 1,
-  SLW_PARAM_MATRIX = 1u << 2, /* a hidden 2-D weight */
-  SLW_PARAM_EMBEDDING = 1u << 3,
-  SLW_PARAM_OUTPUT = 1u << 4,
-  SLW_PARAM_FROZEN = 1u << 5,
-  SLW_PARAM_BUFFER = 1u << 6 /* state without gradient or optimizer: bound, stored, never sharded over dp */
+       SLW_PARAM_NO_WEIGHT_DECAY = 1u << 0,
+       SLW_PARAM_EXPERT = 1u << 1,
+       SLW_PARAM_MATRIX = 1u << 2, /* a hidden 2-D weight */
+       SLW_PARAM_EMBEDDING = 1u << 3,
+       SLW_PARAM_OUTPUT = 1u << 4,
+       SLW_PARAM_FROZEN = 1u << 5,
+       SLW_PARAM_BUFFER = 1u << 6 /* state without gradient or optimizer: bound, stored, never sharded over dp */
 };
 enum { /* init rule; the core draws from slipway/philox.h by name and global index */
-  SLW_INIT_ZEROS = 0,
-  SLW_INIT_ONES = 1,
-  SLW_INIT_CONSTANT = 2, /* init_a */
-  SLW_INIT_NORMAL = 3,   /* mean init_a, standard deviation init_b */
-  SLW_INIT_UNIFORM = 4,  /* [init_a, init_b) */
-  SLW_INIT_CUSTOM = 5    /* init_param */
+       SLW_INIT_ZEROS = 0,
+       SLW_INIT_ONES = 1,
+       SLW_INIT_CONSTANT = 2, /* init_a */
+       SLW_INIT_NORMAL = 3,   /* mean init_a, standard deviation init_b */
+       SLW_INIT_UNIFORM = 4,  /* [init_a, init_b) */
+       SLW_INIT_CUSTOM = 5    /* init_param */
 };
 typedef struct slw_cut {
   uint32_t struct_size;
@@ -175,7 +176,8 @@ typedef struct slw_cost_sink {
                      slw_error*);
 } slw_cost_sink;
 
-/* ---- one step -------------------------------------------------------------------------------------------------------- */
+/* ---- one step
+ * -------------------------------------------------------------------------------------------------------- */
 
 typedef struct slw_param_view { /* bound: valid from bind until unbind or destroy */
   uint32_t struct_size;
@@ -208,10 +210,10 @@ typedef struct slw_step_hooks {
 } slw_step_hooks;
 
 enum { /* slw_forward_args.flags */
-  SLW_FWD_TRAIN = 1u << 0,
-  SLW_FWD_NO_SAVE = 1u << 1,   /* no backward of this pass will come */
-  SLW_FWD_RECOMPUTE = 1u << 2, /* repeats this slot's NO_SAVE pass: same numbers, no metrics, no counters */
-  SLW_FWD_LAST_MICROBATCH = 1u << 16
+       SLW_FWD_TRAIN = 1u << 0,
+       SLW_FWD_NO_SAVE = 1u << 1,   /* no backward of this pass will come */
+       SLW_FWD_RECOMPUTE = 1u << 2, /* repeats this slot's NO_SAVE pass: same numbers, no metrics, no counters */
+       SLW_FWD_LAST_MICROBATCH = 1u << 16
 };
 typedef struct slw_batch {
   uint32_t struct_size, reserved;
@@ -229,12 +231,12 @@ typedef struct slw_forward_args {
   int64_t batch_size, seq_length;
   const int64_t* sample_ids; /* [batch_size]: ordinal since sample 0, the same in every layout */
   uint32_t num_seq_ranges, num_inputs;
-  const slw_range* seq_ranges;      /* global positions held here; two for zigzag */
-  const slw_tensor* const* inputs;  /* unchanged until this slot's backward or discard returned */
+  const slw_range* seq_ranges;     /* global positions held here; two for zigzag */
+  const slw_tensor* const* inputs; /* unchanged until this slot's backward or discard returned */
   const slw_batch* batch;
   uint32_t num_outputs, num_losses;
-  slw_tensor* const* outputs;     /* written; they belong to the host afterwards */
-  slw_tensor* const* loss_sums;   /* post_process: fp64 scalars in describe()'s order, written; NULL entry: not wanted */
+  slw_tensor* const* outputs;   /* written; they belong to the host afterwards */
+  slw_tensor* const* loss_sums; /* post_process: fp64 scalars in describe()'s order, written; NULL entry: not wanted */
   slw_tensor* const* loss_counts; /* fp64 scalars, written for SLW_NORM_OUTPUT */
   slw_tensor* logits;             /* NULL, or fp32 [batch, seq, vocab_size] to fill: gathered over tp, no padding */
   slw_stream stream;
@@ -268,18 +270,19 @@ typedef struct slw_model_vtable {
   uint32_t struct_size, flags;
   /* config_json: this component's options, validated and complete. [offline] */
   slw_status (*create)(const slw_host*, const char* config_json, const slw_run_info*, slw_model** out, slw_error*);
-  void (*destroy)(slw_model*);                                                                             /* [main] */
-  slw_status (*describe)(slw_model*, slw_model_info* out, slw_error*);                                  /* [offline] */
-  slw_status (*declare)(slw_model*, const slw_stage*, slw_param_sink*, slw_error*);                     /* [offline] */
-  slw_status (*io_spec)(slw_model*, const slw_io_args*, slw_io_sink*, slw_error*);                      /* [offline] */
+  void (*destroy)(slw_model*);                                                                   /* [main] */
+  slw_status (*describe)(slw_model*, slw_model_info* out, slw_error*);                           /* [offline] */
+  slw_status (*declare)(slw_model*, const slw_stage*, slw_param_sink*, slw_error*);              /* [offline] */
+  slw_status (*io_spec)(slw_model*, const slw_io_args*, slw_io_sink*, slw_error*);               /* [offline] */
   slw_status (*cost)(slw_model*, const slw_io_args*, slw_cost* out, slw_cost_sink*, slw_error*); /* or NULL [offline] */
-  slw_status (*bind)(slw_model*, const slw_bind_args*, slw_error*);                                        /* [main] */
-  slw_status (*unbind)(slw_model*, const slw_stage*, slw_error*);                               /* or NULL    [main] */
-  /* Fills the local part of a SLW_INIT_CUSTOM parameter; global_offset: where `local` begins, per dim. Or NULL. [main] */
+  slw_status (*bind)(slw_model*, const slw_bind_args*, slw_error*);                              /* [main] */
+  slw_status (*unbind)(slw_model*, const slw_stage*, slw_error*);                                /* or NULL    [main] */
+  /* Fills the local part of a SLW_INIT_CUSTOM parameter; global_offset: where `local` begins, per dim. Or NULL. [main]
+   */
   slw_status (*init_param)(slw_model*, int32_t index, slw_tensor* local, const int64_t* global_offset, uint64_t key,
                            slw_error*);
-  slw_status (*step_begin)(slw_model*, const slw_step_info*, slw_error*); /* or NULL                       [step] */
-  slw_status (*forward)(slw_model*, const slw_forward_args*, slw_error*); /* [step; collective: tp cp ep]         */
+  slw_status (*step_begin)(slw_model*, const slw_step_info*, slw_error*);   /* or NULL                       [step] */
+  slw_status (*forward)(slw_model*, const slw_forward_args*, slw_error*);   /* [step; collective: tp cp ep]         */
   slw_status (*backward)(slw_model*, const slw_backward_args*, slw_error*); /* [step; collective: tp cp ep]       */
   void (*discard)(slw_model*, const slw_stage*, int32_t slot); /* drops what the slot keeps                [step] */
   /* After the optimizer, before a checkpoint; moves non-trained state; not at all on a skipped step. Or NULL. [step] */

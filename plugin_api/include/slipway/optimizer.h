@@ -10,10 +10,10 @@ extern "C" {
 #endif
 
 #define SLW_KIND_OPTIMIZER "slw.optimizer/1"
-enum { /* layouts an optimizer accepts for a parameter */
-  SLW_LAYOUT_FLAT = 1u << 0,  /* any 1-D slice of the flattened local parameter */
-  SLW_LAYOUT_PARAM = 1u << 2, /* the whole tp-local tensor */
-  SLW_LAYOUT_GLOBAL = 1u << 3 /* the whole global matrix, at one home rank */
+enum {                             /* layouts an optimizer accepts for a parameter */
+       SLW_LAYOUT_FLAT = 1u << 0,  /* any 1-D slice of the flattened local parameter */
+       SLW_LAYOUT_PARAM = 1u << 2, /* the whole tp-local tensor */
+       SLW_LAYOUT_GLOBAL = 1u << 3 /* the whole global matrix, at one home rank */
 };
 enum { SLW_STATE_LIKE_SHARD = 0, SLW_STATE_SCALAR = 3 };
 
@@ -51,11 +51,11 @@ typedef struct slw_optimizer slw_optimizer;
 typedef struct slw_optimizer_vtable {
   uint32_t struct_size, flags;
   slw_status (*create)(const slw_host*, const char* config_json, const slw_run_info*, slw_optimizer** out,
-                       slw_error*);                                                                    /* [offline] */
-  void (*destroy)(slw_optimizer*);                                                                        /* [main] */
+                       slw_error*); /* [offline] */
+  void (*destroy)(slw_optimizer*);  /* [main] */
   /* 0: leave this parameter to the manifest's optimizer.fallback. NULL: all are claimed. [offline] */
   int32_t (*claims)(slw_optimizer*, const slw_param_decl*);
-  slw_status (*declare)(slw_optimizer*, const slw_param_decl*, slw_state_sink*, slw_error*);           /* [offline] */
+  slw_status (*declare)(slw_optimizer*, const slw_param_decl*, slw_state_sink*, slw_error*); /* [offline] */
   /* May be called several times a step with disjoint shards. Must not change `grad`. [step] */
   slw_status (*step)(slw_optimizer*, const slw_opt_step_args*, slw_error*);
 } slw_optimizer_vtable;

@@ -1,8 +1,8 @@
 /* Counter-based random numbers that do not depend on the layout (rng = invariant).
  *
- * Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011): a pure function of
- * a 64-bit key and a 128-bit counter. The rules below are frozen with the ABI's major: any slice of a tensor draws the
- * numbers that the whole tensor would have drawn.
+ * Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011): a pure function
+ * of a 64-bit key and a 128-bit counter. The rules below are frozen with the ABI's major: any slice of a tensor draws
+ * the numbers that the whole tensor would have drawn.
  *
  *   key      slw_philox_key(run seed, purpose, name)
  *   weights  purpose "init", name = the parameter's name; element i (row-major, global, logical shape) is lane i % 4 of
@@ -36,7 +36,9 @@ static inline uint64_t slw_philox_key(uint64_t seed, const char* purpose, const 
   return slw_mix64(h ^ slw_fnv1a(name));
 }
 
-typedef struct { uint32_t lane[4]; } slw_philox_block;
+typedef struct {
+  uint32_t lane[4];
+} slw_philox_block;
 
 static inline slw_philox_block slw_philox(uint64_t key, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3) {
   uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);

@@ -25,9 +25,9 @@ typedef struct slw_comm {
   /* Groups by name: world dp dp_cp dp_cp_intra dp_cp_inter tp pp cp ep etp edp edp_intra edp_inter tp_cp tp_dp tp_dp_cp
    * tp_pp tp_ep tp_ep_pp embd pos_embd. NULL: no such name. A group of one rank is real and local. [any] */
   const slw_group* (*group)(const slw_host*, const char* name);
-  int32_t (*rank)(const slw_group*);                 /* [any] */
-  int32_t (*size)(const slw_group*);                 /* [any] */
-  const int32_t* (*global_ranks)(const slw_group*);  /* `size` of them [any] */
+  int32_t (*rank)(const slw_group*);                /* [any] */
+  int32_t (*size)(const slw_group*);                /* [any] */
+  const int32_t* (*global_ranks)(const slw_group*); /* `size` of them [any] */
   /* [any; collective: the group], also for all that follow down to barrier */
   slw_status (*all_reduce)(const slw_group*, slw_tensor* inout, int32_t op, const slw_stream*, slw_work**, slw_error*);
   slw_status (*all_gather)(const slw_group*, const slw_tensor* in, slw_tensor* out, const slw_stream*, slw_work**,
@@ -42,8 +42,9 @@ typedef struct slw_comm {
   slw_status (*coalesce_begin)(const slw_group*, slw_error*);
   slw_status (*coalesce_end)(const slw_group*, const slw_stream*, slw_work**, slw_error*);
   slw_status (*barrier)(const slw_group*, slw_error*);
-  slw_status (*work_wait)(slw_work*, const slw_stream*, slw_error*); /* CUDA: the stream waits, the CPU does not [any] */
-  void (*work_release)(slw_work*);                                   /* [any] */
+  slw_status (*work_wait)(slw_work*, const slw_stream*,
+                          slw_error*); /* CUDA: the stream waits, the CPU does not [any] */
+  void (*work_release)(slw_work*);     /* [any] */
 } slw_comm;
 
 /* ---- slw.rng/1: keys for slipway/philox.h ---------------------------------------------------------------------- */

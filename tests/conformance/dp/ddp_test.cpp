@@ -37,12 +37,9 @@ TEST(DdpPlan, FollowsMegatronsBucketRule) {
 }
 
 TEST(DdpPlan, HasOneBufferPerDtypeGroupAndChunk) {
-  const DpRecord plan = plan_of({{"a", 10, "dp_cp", "", slw::bf16},
-                                 {"b", 10, "edp"},
-                                 {"c", 10},
-                                 {"d", 10, "dp_cp", "", {0, 0, 0}, 1},
-                                 {"e", 10}},
-                                "{}");
+  const DpRecord plan = plan_of(
+      {{"a", 10, "dp_cp", "", slw::bf16}, {"b", 10, "edp"}, {"c", 10}, {"d", 10, "dp_cp", "", {0, 0, 0}, 1}, {"e", 10}},
+      "{}");
   EXPECT_EQ(plan.text(),
             "buffer f32 f32 128 dp_cp 0 -1 0\n"
             "buffer f32 f32 64 dp_cp 0 -1 1\n"
@@ -140,7 +137,8 @@ class DdpPair : public ::testing::Test {
 };
 
 TEST_F(DdpPair, LaunchesInTheOrderOfThePlanWhateverComesFirst) {
-  for (const std::vector<int32_t>& order : {std::vector<int32_t>{5, 4, 3, 2, 1, 0}, {0, 1, 2, 3, 4, 5}, {2, 5, 0, 3, 1, 4}}) {
+  for (const std::vector<int32_t>& order :
+       {std::vector<int32_t>{5, 4, 3, 2, 1, 0}, {0, 1, 2, 3, 4, 5}, {2, 5, 0, 3, 1, 4}}) {
     for (const bool overlaps : {true, false}) {
       run(overlaps, order);
       EXPECT_EQ(reductions_, (std::vector<int64_t>{0, 256, 512}));

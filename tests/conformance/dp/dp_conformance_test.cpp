@@ -55,11 +55,11 @@ class DpConformance : public ::testing::TestWithParam<Subject> {
 
 TEST_P(DpConformance, TableIsComplete) {
   EXPECT_GE(table().struct_size, SLW_SIZE_TO(slw_dp_vtable, grad_reduce_finish));
-  for (const void* slot : {reinterpret_cast<const void*>(table().create), reinterpret_cast<const void*>(table().destroy),
-                           reinterpret_cast<const void*>(table().plan), reinterpret_cast<const void*>(table().attach),
-                           reinterpret_cast<const void*>(table().step_begin),
-                           reinterpret_cast<const void*>(table().grad_ready),
-                           reinterpret_cast<const void*>(table().grad_reduce_finish)}) {
+  for (const void* slot :
+       {reinterpret_cast<const void*>(table().create), reinterpret_cast<const void*>(table().destroy),
+        reinterpret_cast<const void*>(table().plan), reinterpret_cast<const void*>(table().attach),
+        reinterpret_cast<const void*>(table().step_begin), reinterpret_cast<const void*>(table().grad_ready),
+        reinterpret_cast<const void*>(table().grad_reduce_finish)}) {
     EXPECT_NE(slot, nullptr);
   }
 }

@@ -78,7 +78,8 @@ const DpRecord::Place& DpRecord::place_of(int32_t param) const {
 
 slw_run_info dp_run(int32_t dp_size, int32_t dp_rank, int32_t edp_size) {
   slw_run_info run = slw::make<slw_run_info>();
-  for (int32_t* size : {&run.tp_size, &run.pp_size, &run.cp_size, &run.ep_size, &run.etp_size, &run.vpp_size}) *size = 1;
+  for (int32_t* size : {&run.tp_size, &run.pp_size, &run.cp_size, &run.ep_size, &run.etp_size, &run.vpp_size})
+    *size = 1;
   run.dp_size = dp_size;
   run.dp_rank = dp_rank;
   run.edp_size = edp_size;

@@ -30,7 +30,7 @@ bool starts_with(const std::string& text, const std::string& prefix) { return te
 
 // Throws for a key that is not known: it may change what the numbers mean.
 Case read_case(const std::string& name, const nlohmann::json& json) {
-  static constexpr const char* kKnown[] = {"software", "betas", "eps",  "weight_decay",
+  static constexpr const char* kKnown[] = {"software", "betas", "eps",    "weight_decay",
                                            "steps",    "seed",  "shapes", "lr_per_step"};
   for (const auto& [key, value] : json.items()) {
     if (std::find(std::begin(kKnown), std::end(kKnown), key) == std::end(kKnown)) {
@@ -45,7 +45,8 @@ Case read_case(const std::string& name, const nlohmann::json& json) {
               json.at("weight_decay"),
               json.at("lr_per_step"),
               {}};
-  if (json.at("steps") != result.lr_per_step.size()) throw std::runtime_error(name + ": steps is not the count of rates");
+  if (json.at("steps") != result.lr_per_step.size())
+    throw std::runtime_error(name + ": steps is not the count of rates");
   for (const auto& [param, shape] : json.at("shapes").items()) result.params.push_back(param);
   return result;
 }
@@ -95,10 +96,8 @@ class AdamGolden : public ::testing::TestWithParam<Case> {
 
   std::string options() const {
     const Case& c = GetParam();
-    return nlohmann::json{{"adam_beta1", c.beta1},
-                          {"adam_beta2", c.beta2},
-                          {"adam_eps", c.eps},
-                          {"decoupled_weight_decay", c.decoupled}}
+    return nlohmann::json{
+        {"adam_beta1", c.beta1}, {"adam_beta2", c.beta2}, {"adam_eps", c.eps}, {"decoupled_weight_decay", c.decoupled}}
         .dump();
   }
 

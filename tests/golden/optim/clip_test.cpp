@@ -32,7 +32,8 @@ std::vector<std::vector<float>> gradients(const std::string& text, std::uint64_t
   for (std::sregex_iterator shape(shapes.begin(), shapes.end(), kShape), end; shape != end; ++shape) {
     const std::string dims = (*shape)[1];
     std::size_t count = 1;
-    for (std::sregex_iterator dim(dims.begin(), dims.end(), kNumber); dim != end; ++dim) count *= std::stoul(dim->str());
+    for (std::sregex_iterator dim(dims.begin(), dims.end(), kNumber); dim != end; ++dim)
+      count *= std::stoul(dim->str());
     const std::string name = prefix + std::to_string(result.size());
     result.push_back(slipway::golden::values({name, seed}, {std::stod(half), 0.0}, count));
   }

@@ -40,7 +40,8 @@ class GoldenTokens {
     for (int64_t i = 0; i < args.n; ++i) {
       outs.put(i, numbers("tokens", vocab_, seq_length_ + 1, args.indices[i]));
       float* mask = slw::data<float>(*args.outs[kLossMask]) + i * seq_length_;
-      for (const int64_t drawn : numbers("loss_mask", 8, seq_length_, args.indices[i])) *mask++ = drawn != 0 ? 1.0f : 0.0f;
+      for (const int64_t drawn : numbers("loss_mask", 8, seq_length_, args.indices[i]))
+        *mask++ = drawn != 0 ? 1.0f : 0.0f;
     }
   }
 
@@ -51,8 +52,8 @@ class GoldenTokens {
   std::vector<int64_t> numbers(const std::string& name, int64_t modulus, int64_t length, int64_t index) const {
     const int64_t step = index / (batch_ * micro_batches_), microbatch = index / batch_ % micro_batches_;
     const std::string stream = name + ".step" + std::to_string(step) + ".mb" + std::to_string(microbatch);
-    const auto all = slipway::golden::ints({stream, seed_}, static_cast<uint64_t>(modulus),
-                                           static_cast<size_t>(batch_ * length));
+    const auto all =
+        slipway::golden::ints({stream, seed_}, static_cast<uint64_t>(modulus), static_cast<size_t>(batch_ * length));
     const auto row = all.begin() + index % batch_ * length;
     return {row, row + length};
   }
@@ -63,7 +64,8 @@ class GoldenTokens {
   int64_t size_ = -1;
 };
 
-constexpr slw_component kComponent = slw::dataset<GoldenTokens>({"golden_tokens", "Samples of a golden case."}, kOptions);
+constexpr slw_component kComponent =
+    slw::dataset<GoldenTokens>({"golden_tokens", "Samples of a golden case."}, kOptions);
 constexpr slw::About kAbout{"org.slipway.test.golden_tokens", "0.1.0", "Slipway"};
 
 }  // namespace

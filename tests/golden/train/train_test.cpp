@@ -25,9 +25,9 @@ using Json = nlohmann::json;
 // 20 times what another fp32 implementation reaches, relative. AdamW steps amplify it: parameters by 2e-7 a step.
 constexpr double kLoss = 20 * 3e-7, kGradNorm = 20 * 1e-5, kParam = 20 * 1e-5, kQkvBias = 2e-2;
 
-const std::set<std::string> kKnownKeys{"case",       "seed", "software", "config",       "micro_batches_per_step",
-                                       "clip_grad",  "adam", "muon",     "param_groups", "scheduler_in_samples",
-                                       "steps",      "final_params"};
+const std::set<std::string> kKnownKeys{"case",      "seed",        "software", "config",       "micro_batches_per_step",
+                                       "clip_grad", "adam",        "muon",     "param_groups", "scheduler_in_samples",
+                                       "steps",     "final_params"};
 
 // Why a case is not run: it needs a model or an optimizer that there is not yet. "" when it is.
 std::string not_covered(const Json& c) {
@@ -61,8 +61,11 @@ Json manifest_of(const Json& c, const GptCase& gpt) {
   manifest["model"]["use"] = "gpt";
   manifest["model"]["make_vocab_size_divisible_by"] = 1;
   manifest["data_parallel"] = {{"use", "ddp"}};
-  manifest["data"] = {{"use", "golden_tokens"}, {"case_seed", c.at("seed")}, {"case_vocab", gpt.setup.vocab_size},
-                      {"batch", batch},         {"micro_batches", micro_batches}};
+  manifest["data"] = {{"use", "golden_tokens"},
+                      {"case_seed", c.at("seed")},
+                      {"case_vocab", gpt.setup.vocab_size},
+                      {"batch", batch},
+                      {"micro_batches", micro_batches}};
   const Json& adam = c.at("adam");
   manifest["optimizer"] = {{"use", "adam"},
                            {"adam_beta1", adam.at("betas").at(0)},
@@ -125,9 +128,9 @@ TEST_P(GoldenTrain, StepsMatch) {
   // The core lets weight decay move over the whole run.
   const Json& schedule = c.at("scheduler_in_samples");
   ASSERT_TRUE(schedule.at("wd_incr_style") == "constant" ||
-              schedule.at("wd_incr_steps").get<int64_t>() ==
-                  static_cast<int64_t>(c.at("steps").size()) * gpt.setup.batch_size *
-                      c.at("micro_batches_per_step").get<int64_t>());
+              schedule.at("wd_incr_steps").get<int64_t>() == static_cast<int64_t>(c.at("steps").size()) *
+                                                                 gpt.setup.batch_size *
+                                                                 c.at("micro_batches_per_step").get<int64_t>());
   const TempFolder folder;
   const std::string manifest = (folder.path() / "manifest.json").string();
   write_file_atomic(manifest, manifest_of(c, gpt).dump(1), ExitCode::kUsage);

@@ -15,9 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json golden_cases() {
-  return golden::read_json(golden::folder() / "parallel/rank_groups.json").at("cases");
-}
+Json golden_cases() { return golden::read_json(golden::folder() / "parallel/rank_groups.json").at("cases"); }
 
 MeshSizes sizes_of(const Json& c) {
   return {c.at("world"), c.at("tp"), c.at("pp"), c.at("cp"), c.at("ep"), c.at("etp"), c.at("order")};

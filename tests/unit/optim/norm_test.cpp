@@ -73,8 +73,8 @@ TEST(Norm, NamesTheFirstSpanThatIsNotFinite) {
     gradients[2][20'000] = bad;
     gradients[3][0] = bad;
     for (const int threads : {1, 2}) {
-      for (const auto& measure : {sum_of_squares(spans_of(gradients), threads),
-                                  largest_magnitude(spans_of(gradients), threads)}) {
+      for (const auto& measure :
+           {sum_of_squares(spans_of(gradients), threads), largest_magnitude(spans_of(gradients), threads)}) {
         EXPECT_FALSE(std::isfinite(measure.value));
         ASSERT_TRUE(measure.non_finite_span);
         EXPECT_EQ(*measure.non_finite_span, 2u);
@@ -90,7 +90,8 @@ TEST(Norm, NanWinsOverInfinity) {
 }
 
 TEST(Norm, LargeFiniteGradientsStayFinite) {
-  const std::vector<std::vector<float>> gradients{{std::numeric_limits<float>::max(), std::numeric_limits<float>::max()}};
+  const std::vector<std::vector<float>> gradients{
+      {std::numeric_limits<float>::max(), std::numeric_limits<float>::max()}};
   const GradientMeasure measure = sum_of_squares(spans_of(gradients), 1);
   EXPECT_TRUE(std::isfinite(measure.value));
   EXPECT_FALSE(measure.non_finite_span);

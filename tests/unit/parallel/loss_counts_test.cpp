@@ -14,7 +14,8 @@ namespace {
 class MaskBatch {
  public:
   explicit MaskBatch(std::vector<float> mask)
-      : mask_(std::move(mask)), shape_(static_cast<int64_t>(mask_.size())),
+      : mask_(std::move(mask)),
+        shape_(static_cast<int64_t>(mask_.size())),
         tensor_{mask_.data(), {SLW_DEVICE_CPU, 0}, 1, {SLW_CODE_FLOAT, 32, 1}, &shape_, &stride_, 0},
         view_{SLW_SIZE_TO(slw_batch, get), 0, this, get} {}
   MaskBatch(const MaskBatch&) = delete;

@@ -52,8 +52,8 @@ TEST(TrainConfig, WantsALength) { EXPECT_THROW(resolved(TrainConfig{}), ConfigEr
 
 TEST(DataConfig, SplitsByWeight) {
   DataConfig config;
-  EXPECT_THAT(config.split_bounds(), testing::ElementsAre(0.0, testing::DoubleNear(0.969, 1e-12),
-                                                          testing::DoubleNear(0.999, 1e-12), 1.0));
+  EXPECT_THAT(config.split_bounds(),
+              testing::ElementsAre(0.0, testing::DoubleNear(0.969, 1e-12), testing::DoubleNear(0.999, 1e-12), 1.0));
   config.split = "1";
   EXPECT_THAT(config.split_bounds(), testing::ElementsAre(0.0, 1.0, 1.0, 1.0));
   for (const char* bad : {"", "a,b", "1,2,3,4", "0,0,0", "-1,2", "1,,1", "nan"}) {
