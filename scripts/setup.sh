@@ -12,7 +12,7 @@ text_bytes=383656
 
 apt_packages=(
   ca-certificates g++ cmake ninja-build ccache python3 python3-venv
-  libboost-dev libboost-filesystem-dev libboost-program-options-dev nlohmann-json3-dev
+  libboost-dev libboost-filesystem-dev nlohmann-json3-dev
   libgloo-dev libssl-dev libxxhash-dev libgtest-dev libgmock-dev libbenchmark-dev
 )
 torch_version=2.11.0

@@ -4,6 +4,9 @@
 
 #include <slipway/services.h>
 
+#include <exception>
+#include <string>
+
 #include "core/comm/communicator.h"
 
 namespace slipway {
@@ -15,5 +18,16 @@ inline const slw_group* as_slw_group(const Group* group) { return reinterpret_ca
 
 // Writes an error into the caller's slw_error, which may be NULL, and returns `code`.
 slw_status put_error(slw_error* error, slw_status code, const std::string& message) noexcept;
+
+// Runs what a plugin called for: nothing throws across the border. A failure becomes `failure_code` with its text.
+template <class Body>
+slw_status status_of(slw_error* error, slw_status failure_code, Body&& body) noexcept {
+  try {
+    body();
+    return SLW_OK;
+  } catch (const std::exception& failure) {
+    return put_error(error, failure_code, failure.what());
+  }
+}
 
 }  // namespace slipway

@@ -7,18 +7,13 @@
 
 namespace slipway {
 
-struct Communicator::Connection {
-  std::unique_ptr<Rendezvous> rendezvous;
-};
-
 Communicator::Communicator(const RankEnvironment& environment, const Mesh& mesh, std::chrono::milliseconds timeout) {
   if (environment.world_size > 1) {
-    connection_ = std::make_unique<Connection>();
-    connection_->rendezvous = make_gloo_rendezvous(environment, timeout);
+    rendezvous_ = make_gloo_rendezvous(environment, timeout);
   }
   const auto make = [&](const std::string& name, const RankList& ranks) {
     groups_.push_back(ranks.size() == 1 ? make_local_group(name, environment.rank)
-                                        : connection_->rendezvous->make_group(name, ranks));
+                                        : rendezvous_->make_group(name, ranks));
     return groups_.back().get();
   };
   RankList world(static_cast<size_t>(environment.world_size));
@@ -35,10 +30,7 @@ Communicator::Communicator(const RankEnvironment& environment, const Mesh& mesh,
   }
 }
 
-Communicator::~Communicator() {
-  groups_.clear();
-  connection_.reset();
-}
+Communicator::~Communicator() = default;
 
 Group* Communicator::group(const std::string& name) const {
   const auto found = by_name_.find(name);
@@ -79,10 +71,10 @@ std::vector<std::string> all_gather_text(Group& group, const std::string& text) 
   return texts;
 }
 
-void all_reduce_sum(Group& group, std::vector<double>& values) {
+void all_reduce(Group& group, std::vector<double>& values, int op) {
   if (values.empty()) return;
   View view(values.data(), static_cast<int64_t>(values.size()), {SLW_CODE_FLOAT, 64, 1});
-  group.all_reduce(view.tensor, SLW_SUM)->wait();
+  group.all_reduce(view.tensor, op)->wait();
 }
 
 }  // namespace slipway

@@ -14,6 +14,8 @@
 
 namespace slipway {
 
+class Rendezvous;
+
 class Communicator {
  public:
   // Connects all ranks and makes every group of the mesh, on all ranks in one order, with one timeout. Groups of one
@@ -30,8 +32,7 @@ class Communicator {
   Group* group(const std::string& name) const;
 
  private:
-  struct Connection;
-  std::unique_ptr<Connection> connection_;  // nullptr in a world of one
+  std::unique_ptr<Rendezvous> rendezvous_;  // nullptr in a world of one; outlives the groups
   std::vector<std::unique_ptr<Group>> groups_;
   std::map<std::string, Group*> by_name_;
   Group* core_ = nullptr;
@@ -39,7 +40,7 @@ class Communicator {
 
 // Texts of all ranks, by rank. [collective: group]
 std::vector<std::string> all_gather_text(Group& group, const std::string& text);
-// Sums doubles in place over the group. [collective: group]
-void all_reduce_sum(Group& group, std::vector<double>& values);
+// Reduces doubles in place over the group; `op` as in Group. [collective: group]
+void all_reduce(Group& group, std::vector<double>& values, int op = SLW_SUM);
 
 }  // namespace slipway

@@ -21,6 +21,9 @@ class Work {
 };
 using WorkPtr = std::unique_ptr<Work>;
 
+// Work that is over already.
+WorkPtr make_done_work();
+
 class Group {
  public:
   Group(std::string name, std::vector<int> ranks, int rank)

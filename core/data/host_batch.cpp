@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/params/tensor_view.h"
 
 namespace slipway {
 
@@ -15,8 +16,7 @@ HostBatch::HostBatch(const std::vector<FieldSpec>& fields, int64_t batch_size) :
     field.name = spec.name;
     field.shape.push_back(batch_size);
     field.shape.insert(field.shape.end(), spec.shape.begin(), spec.shape.end());
-    field.strides.assign(field.shape.size(), 1);
-    for (size_t d = field.shape.size(); d-- > 1;) field.strides[d - 1] = field.strides[d] * field.shape[d];
+    field.strides = contiguous_strides(field.shape);
     const int64_t numel = field.strides[0] * field.shape[0];
     field.memory = AlignedBuffer(static_cast<size_t>(numel) * spec.dtype.bits / 8 * spec.dtype.lanes);
     field.tensor = {field.memory.data(),

@@ -3,12 +3,10 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/params/tensor_view.h"
 
 namespace slipway {
 namespace {
-
-constexpr slw_dtype kFloat32{SLW_CODE_FLOAT, 32, 1};
-constexpr slw_device kCpu{SLW_DEVICE_CPU, 0};
 
 double or_one(double multiplier) { return multiplier == 0.0 ? 1.0 : multiplier; }
 

@@ -10,12 +10,6 @@ constexpr int64_t kAlignment = 16;  // elements: 64 bytes of fp32
 
 }  // namespace
 
-std::vector<int64_t> contiguous_strides(const std::vector<int64_t>& shape) {
-  std::vector<int64_t> strides(shape.size(), 1);
-  for (size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
-  return strides;
-}
-
 void ParamStore::add_buffer(int64_t numel, bool with_grad) {
   Buffer& buffer = buffers_.emplace_back();
   const size_t bytes = static_cast<size_t>(numel) * sizeof(float);

@@ -9,6 +9,7 @@
 
 #include "core/base/aligned_buffer.h"
 #include "core/params/table.h"
+#include "core/params/tensor_view.h"
 #include "core/plugin_host/host_dp.h"
 
 namespace slipway {
@@ -55,12 +56,5 @@ class ParamStore {
   int64_t stride_one_ = 1;
   uint64_t weights_version_ = 1;
 };
-
-// Row-major strides in elements.
-std::vector<int64_t> contiguous_strides(const std::vector<int64_t>& shape);
-
-inline constexpr slw_dtype kFloat32{SLW_CODE_FLOAT, 32, 1};
-inline constexpr slw_dtype kFloat64{SLW_CODE_FLOAT, 64, 1};
-inline constexpr slw_device kCpu{SLW_DEVICE_CPU, 0};
 
 }  // namespace slipway

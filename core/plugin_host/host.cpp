@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <string_view>
 
 #include "core/base/error.h"
 #include "core/comm/comm_service.h"
+#include "core/plugin_host/sink.h"
 
 namespace slipway {
 
@@ -76,12 +76,7 @@ struct HostCallbacks {
   }
   static slw_status deposit(const slw_host* host, const char* name, const double* values, int32_t count,
                             slw_error* error) {
-    try {
-      self(host).metrics_.deposit(name == nullptr ? "" : name, values, count);
-      return SLW_OK;
-    } catch (const std::exception& failure) {
-      return put_error(error, SLW_INVALID_ARGUMENT, failure.what());
-    }
+    return sink_guard(error, [&] { self(host).metrics_.deposit(name == nullptr ? "" : name, values, count); });
   }
 
   static int32_t thread_count(const slw_host* host) { return self(host).services_.compute_threads; }

@@ -1,8 +1,6 @@
 // Lets a plugin call back into C++ code of the core: exceptions become statuses at the edge.
 #pragma once
 
-#include <exception>
-
 #include "core/comm/comm_service.h"
 
 namespace slipway {
@@ -10,12 +8,7 @@ namespace slipway {
 // Runs `body`; what it throws is put into `error`.
 template <class Body>
 slw_status sink_guard(slw_error* error, Body&& body) noexcept {
-  try {
-    body();
-    return SLW_OK;
-  } catch (const std::exception& failure) {
-    return put_error(error, SLW_INVALID_ARGUMENT, failure.what());
-  }
+  return status_of(error, SLW_INVALID_ARGUMENT, body);
 }
 
 }  // namespace slipway

@@ -1,4 +1,5 @@
 #include "core/base/strings.h"
+#include "core/pretrain/make_dataset.h"
 #include "core/pretrain/pretrain.h"
 
 namespace slipway {
@@ -20,10 +21,7 @@ slw_build_args train_split(const Config& config) {
 std::unique_ptr<Iterators> build_iterators(Runtime& runtime, const Training& training) {
   const Config& config = runtime.config();
   auto iterators = std::make_unique<Iterators>();
-  const ProviderPlan& data = runtime.plan.data;
-  const slw_dataset_args args{SLW_SIZE_TO(slw_dataset_args, cache_dir), 0, config.train.seq_length,
-                              static_cast<uint64_t>(config.train.seed), nullptr};
-  iterators->train_dataset = std::make_unique<HostDataset>(data.component, *runtime.host, data.options_json, args);
+  iterators->train_dataset = make_dataset(runtime);
   const slw_build_args split = train_split(config);
   if (runtime.context.rank.local_rank == 0) iterators->train_dataset->prepare(split);
   runtime.comm->core().barrier();
@@ -41,7 +39,7 @@ std::unique_ptr<Iterators> build_iterators(Runtime& runtime, const Training& tra
 
   const slw_dataset_info info = iterators->train_dataset->info();
   if (runtime.is_first_rank()) {
-    runtime.context.log->info("data " + data.name() + ": " + std::to_string(info.size) + " samples of " +
+    runtime.context.log->info("data " + runtime.plan.data.name() + ": " + std::to_string(info.size) + " samples of " +
                               std::to_string(config.train.seq_length) + " tokens, " +
                               human_count(static_cast<uint64_t>(std::max<int64_t>(0, info.tokens_per_epoch))) +
                               " tokens an epoch, training reads " + std::to_string(split.num_samples) + " samples");

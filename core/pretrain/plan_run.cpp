@@ -14,18 +14,6 @@
 namespace slipway {
 namespace {
 
-// Search folders are needed before the options of plugins are known, so they are read ahead.
-std::vector<std::string> plugin_path_of(const std::vector<std::string>& arguments, const std::string& folder) {
-  std::vector<std::string> folders;
-  for (const FlagArgument& flag : split_flags(arguments)) {
-    if (flag.name != "plugin_path") continue;
-    const OptionSpec row = option_rows<RunOptions>().back();
-    const nlohmann::json value = value_of_text(row, single_value(flag), "command line: " + flag.spelled);
-    for (const nlohmann::json& path : value) folders.push_back(absolute_path(path.get<std::string>(), folder));
-  }
-  return folders;
-}
-
 const std::string& kind_of_section(const std::string& section) {
   static const std::map<std::string, std::string> kinds{{"model", SLW_KIND_MODEL},
                                                         {"optimizer", SLW_KIND_OPTIMIZER},
@@ -73,6 +61,19 @@ std::vector<const LoadedLibrary*> RunPlan::libraries() const {
 
 std::string RunPlan::identity() const { return hex64(xxh3_64(resolved_json.data(), resolved_json.size())); }
 
+std::vector<std::string> plugin_folders(const std::vector<std::string>& arguments) {
+  const std::string current = std::filesystem::current_path().string();
+  const std::vector<OptionSpec> rows = option_rows<RunOptions>();
+  const auto row = std::find_if(rows.begin(), rows.end(), [](const OptionSpec& r) { return r.name == "plugin_path"; });
+  std::vector<std::string> folders;
+  for (const FlagArgument& flag : split_flags(arguments)) {
+    if (flag.name != row->name) continue;
+    const nlohmann::json value = value_of_text(*row, single_value(flag), "command line: " + flag.spelled);
+    for (const nlohmann::json& path : value) folders.push_back(absolute_path(path.get<std::string>(), current));
+  }
+  return plugin_search_folders(folders);
+}
+
 std::vector<SectionSpec> manifest_sections() {
   return {{"model", option_rows<ModelConfig>(), ProviderUse::kRequired},
           {"optimizer", {}, ProviderUse::kRequired},
@@ -89,7 +90,12 @@ std::vector<SectionSpec> manifest_sections() {
 LoadedManifest load_manifest(const std::vector<std::string>& arguments, PluginRegistry& registry) {
   const std::string folder = std::filesystem::current_path().string();
   LoadedManifest loaded{Manifest::parse(manifest_sections(), arguments, folder), {}, {}};
-  for (const PluginEntry& entry : loaded.manifest.plugins()) registry.load(entry.file, entry.sha256);
+  for (const PluginEntry& entry : loaded.manifest.plugins()) {
+    const LoadedLibrary& library = registry.load(entry.file, entry.sha256);
+    if (entry.version.empty() || entry.version == library.plugin->version) continue;
+    throw PluginError(library.file.path + " is version " + library.plugin->version + ", the manifest pins " +
+                      entry.version + "; use that version or change the pin");
+  }
   for (const ProviderChoice& choice : loaded.manifest.choices()) {
     const Component component = registry.find(kind_of_section(choice.section), choice.use);
     loaded.tables[choice.section] = option_specs(component);
@@ -99,8 +105,7 @@ LoadedManifest load_manifest(const std::vector<std::string>& arguments, PluginRe
 }
 
 RunPlan plan_run(const std::vector<std::string>& arguments, const RankCounts& ranks, Reporter& reporter) {
-  const std::string folder = std::filesystem::current_path().string();
-  PluginRegistry registry(plugin_search_folders(plugin_path_of(arguments, folder)), libtorch_build(), reporter);
+  PluginRegistry registry(plugin_folders(arguments), libtorch_build(), reporter);
   const LoadedManifest loaded = load_manifest(arguments, registry);
   const ResolvedManifest resolved = loaded.manifest.resolve(loaded.tables);
   const auto provider = [&](const std::string& section) {

@@ -39,6 +39,10 @@ struct RankCounts {
 // Throws ConfigError and PluginError.
 RunPlan plan_run(const std::vector<std::string>& arguments, const RankCounts& ranks, Reporter& reporter);
 
+// Where plugins are searched: --plugin-path of `arguments`, then as plugin_search_folders says. Read ahead of all other
+// options, most of which are known only once the plugins are loaded.
+std::vector<std::string> plugin_folders(const std::vector<std::string>& arguments);
+
 // The manifest of `arguments` with its plugins loaded, and the option tables of the providers it chooses: what help
 // needs. `registry` keeps the plugins.
 struct LoadedManifest {

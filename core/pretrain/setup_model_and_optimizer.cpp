@@ -1,18 +1,12 @@
-#include <omp.h>
-
 #include "core/base/hash.h"
 #include "core/base/strings.h"
 #include "core/params/init.h"
 #include "core/pretrain/checkpoint_io.h"
+#include "core/pretrain/make_dataset.h"
 #include "core/pretrain/pretrain.h"
 
 namespace slipway {
 namespace {
-
-slw_dataset_args dataset_args(const Config& config) {
-  return {SLW_SIZE_TO(slw_dataset_args, cache_dir), 0, config.train.seq_length,
-          static_cast<uint64_t>(config.train.seed), nullptr};
-}
 
 int64_t vocab_size(const Config& config, const slw_dataset_info& info) {
   const int64_t asked = config.model.vocab_size;
@@ -141,10 +135,7 @@ void make_optimizer(Runtime& runtime, Training& training) {
 std::unique_ptr<Training> setup_model_and_optimizer(Runtime& runtime) {
   const Config& config = runtime.config();
   auto training = std::make_unique<Training>();
-  const slw_dataset_args args = dataset_args(config);
-  const ProviderPlan& data = runtime.plan.data;
-  training->vocabulary = std::make_unique<HostDataset>(data.component, *runtime.host, data.options_json, args);
-  training->run_info = make_run_info(runtime, training->vocabulary->info());
+  training->run_info = make_run_info(runtime, make_dataset(runtime)->info());
   training->batches = config.train.batches(runtime.mesh.dp());
   training->schedule = config.train.schedule();
 

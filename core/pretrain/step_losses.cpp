@@ -24,12 +24,10 @@ void reduce_metrics(Runtime& runtime, StepResult& result) {
       throw PluginError("metric " + entry.declaration.name + " names the group '" + entry.declaration.group +
                         "', which there is not");
     }
-    int64_t numel = static_cast<int64_t>(entry.values.size()), stride = 1;
-    const slw_tensor view{entry.values.data(), kCpu, 1, kFloat64, &numel, &stride, 0};
     const bool takes_max = entry.declaration.reduce == SLW_METRIC_MAX || entry.declaration.reduce == SLW_METRIC_LAST;
-    group->all_reduce(view, takes_max ? SLW_MAX : SLW_SUM)->wait();
+    all_reduce(*group, entry.values, takes_max ? SLW_MAX : SLW_SUM);
     std::vector<double> deposits{entry.deposits};
-    all_reduce_sum(*group, deposits);
+    all_reduce(*group, deposits);
     entry.deposits = deposits.front();
     if (entry.deposits > 0) result.metrics[entry.declaration.name] = finish_metric(entry);
   }
@@ -40,7 +38,7 @@ void reduce_metrics(Runtime& runtime, StepResult& result) {
 void reduce_header(Group& group, StepHeader& header) {
   std::vector<double> values = header.totals;
   values.push_back(header.num_microbatches);
-  all_reduce_sum(group, values);
+  all_reduce(group, values);
   header.num_microbatches = values.back();
   values.pop_back();
   header.totals = values;
@@ -49,7 +47,7 @@ void reduce_header(Group& group, StepHeader& header) {
 void reduce_losses(Runtime& runtime, Training& training, const LossInputs& inputs, StepResult& result) {
   const std::vector<LossDeclaration>& losses = training.description.losses;
   std::vector<double> values = local_losses(losses, inputs);
-  all_reduce_sum(*runtime.comm->group("dp_cp"), values);
+  all_reduce(*runtime.comm->group("dp_cp"), values);
   for (size_t i = 0; i < losses.size(); ++i) {
     result.losses[losses[i].name] = values[i];
     if (!losses[i].injected) result.loss += losses[i].weight * values[i];

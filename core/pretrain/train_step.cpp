@@ -45,7 +45,7 @@ double grad_norm(Runtime& runtime, const Training& training) {
                                  training.table.params()[static_cast<size_t>(first.param)].name());
   }
   std::vector<double> total{measure.value};
-  if (!training.plan.shards.empty()) all_reduce_sum(*runtime.comm->group("dp_cp"), total);
+  if (!training.plan.shards.empty()) all_reduce(*runtime.comm->group("dp_cp"), total);
   return std::sqrt(total.front());
 }
 

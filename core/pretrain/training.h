@@ -10,7 +10,6 @@
 #include "core/parallel/forward_backward.h"
 #include "core/parallel/param_store.h"
 #include "core/parallel/placement.h"
-#include "core/plugin_host/host_dataset.h"
 #include "core/plugin_host/host_model.h"
 
 namespace slipway {
@@ -27,7 +26,6 @@ struct Progress {
 
 struct Training {
   // Members are destroyed from the bottom up: what is used by others comes first.
-  std::unique_ptr<HostDataset> vocabulary;  // an unbuilt dataset: vocabulary and special ids
   slw_run_info run_info{};
   slw_stage stage{};
   ModelDescription description;

@@ -24,7 +24,7 @@ std::vector<HelpSection> core_sections() {
 std::vector<HelpSection> provider_sections(const Arguments& arguments, Reporter& reporter) {
   std::vector<HelpSection> sections;
   if (arguments.empty()) return sections;
-  PluginRegistry registry(plugin_search_folders({}), libtorch_build(), reporter);
+  PluginRegistry registry(plugin_folders(arguments), libtorch_build(), reporter);
   const LoadedManifest loaded = load_manifest(arguments, registry);
   for (const ProviderChoice& choice : loaded.manifest.choices()) {
     const Component& component = loaded.components.at(choice.section);

@@ -26,7 +26,7 @@ endif()
 
 # ---- dependencies --------------------------------------------------------------------------------------------------
 set(Boost_NO_BOOST_CMAKE ON)
-find_package(Boost 1.74 REQUIRED COMPONENTS filesystem program_options)
+find_package(Boost 1.74 REQUIRED COMPONENTS filesystem)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(Threads REQUIRED)

@@ -17,23 +17,6 @@ namespace {
 
 constexpr int64_t kSeqLength = 16, kNumSamples = 40;
 
-struct Subject {
-  std::string name;
-  const slw_component* component;
-};
-
-std::vector<Subject> all_datasets() {
-  std::vector<Subject> subjects;
-  for (const std::string& path : shared_objects_in(built_plugins_dir())) {
-    const slw_plugin& plugin = load_plugin(path);
-    for (uint32_t i = 0; i < plugin.num_components; ++i) {
-      const slw_component& component = *plugin.components[i];
-      if (std::string(component.kind) == SLW_KIND_DATASET) subjects.push_back({component.name, &component});
-    }
-  }
-  return subjects;
-}
-
 // A file of made-up text that lives as long as the process.
 const std::string& text_file() {
   static const struct File {
@@ -307,12 +290,12 @@ TEST_P(DatasetConformance, FingerprintIsStableIfThereIsOne) {
   EXPECT_EQ(created()->fingerprint(), built()->fingerprint());
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, DatasetConformance, ::testing::ValuesIn(all_datasets()),
+INSTANTIATE_TEST_SUITE_P(Every, DatasetConformance, ::testing::ValuesIn(built_components(SLW_KIND_DATASET)),
                          [](const auto& info) { return info.param.name; });
 
 TEST(DatasetConformanceTable, HoldsTheFirstPartyDatasets) {
   std::set<std::string> names;
-  for (const Subject& subject : all_datasets()) names.insert(subject.name);
+  for (const Subject& subject : built_components(SLW_KIND_DATASET)) names.insert(subject.name);
   for (const char* name : {"copy_task", "mock", "text"}) EXPECT_EQ(names.count(name), 1u) << name;
 }
 

@@ -38,6 +38,18 @@ const slw_component& find_component(const slw_plugin& plugin, const std::string&
   throw std::runtime_error(std::string(plugin.id) + ": has no " + kind + " named " + name);
 }
 
+std::vector<Subject> built_components(const std::string& kind) {
+  std::vector<Subject> subjects;
+  for (const std::string& path : shared_objects_in(built_plugins_dir())) {
+    const slw_plugin& plugin = load_plugin(path);
+    for (uint32_t i = 0; i < plugin.num_components; ++i) {
+      const slw_component& component = *plugin.components[i];
+      if (component.kind == kind) subjects.push_back({component.name, &component});
+    }
+  }
+  return subjects;
+}
+
 std::string complete_config(const slw_component& component, const std::string& given) {
   nlohmann::json config = nlohmann::json::object();
   for (uint32_t i = 0; i < component.num_options; ++i) {

@@ -29,5 +29,13 @@ const slw_plugin& load_plugin(const std::string& path);
 // Throws std::runtime_error when the plugin has no such component.
 const slw_component& find_component(const slw_plugin& plugin, const std::string& kind, const std::string& name);
 
+// A component to run a table of cases on.
+struct Subject {
+  std::string name;
+  const slw_component* component;
+};
+// Every component of `kind` in build/lib/slipway/plugins.
+std::vector<Subject> built_components(const std::string& kind);
+
 // What `create` gets: the defaults of the component's options, replaced by `given` (JSON text of an object).
 std::string complete_config(const slw_component& component, const std::string& given);

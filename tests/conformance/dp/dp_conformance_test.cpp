@@ -11,23 +11,6 @@
 
 namespace {
 
-struct Subject {
-  std::string name;
-  const slw_component* component;
-};
-
-std::vector<Subject> all_backends() {
-  std::vector<Subject> subjects;
-  for (const std::string& path : shared_objects_in(built_plugins_dir())) {
-    const slw_plugin& plugin = load_plugin(path);
-    for (uint32_t i = 0; i < plugin.num_components; ++i) {
-      const slw_component& component = *plugin.components[i];
-      if (std::string(component.kind) == SLW_KIND_DP) subjects.push_back({component.name, &component});
-    }
-  }
-  return subjects;
-}
-
 // Sizes that are no multiples of anything, experts, a tie.
 std::vector<DpTable::Row> model_rows() {
   std::vector<DpTable::Row> rows{{"embedding", 1003, "dp_cp", "word_embeddings"}, {"position", 320}};
@@ -336,7 +319,7 @@ TEST_P(DpConformance, RefusesATableThatContradictsItself) {
   EXPECT_EQ(status_of([&] { dp.plan(twice); }), SLW_INVALID_ARGUMENT);
 }
 
-INSTANTIATE_TEST_SUITE_P(Plugins, DpConformance, ::testing::ValuesIn(all_backends()),
+INSTANTIATE_TEST_SUITE_P(Plugins, DpConformance, ::testing::ValuesIn(built_components(SLW_KIND_DP)),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

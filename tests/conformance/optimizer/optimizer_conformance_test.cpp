@@ -9,23 +9,6 @@
 
 namespace {
 
-struct Subject {
-  std::string name;
-  const slw_component* component;
-};
-
-std::vector<Subject> all_optimizers() {
-  std::vector<Subject> subjects;
-  for (const std::string& path : shared_objects_in(built_plugins_dir())) {
-    const slw_plugin& plugin = load_plugin(path);
-    for (uint32_t i = 0; i < plugin.num_components; ++i) {
-      const slw_component& component = *plugin.components[i];
-      if (std::string(component.kind) == SLW_KIND_OPTIMIZER) subjects.push_back({component.name, &component});
-    }
-  }
-  return subjects;
-}
-
 class OptimizerConformance : public ::testing::TestWithParam<Subject> {
  protected:
   const slw_component& component() const { return *GetParam().component; }
@@ -282,7 +265,9 @@ TEST_P(FlatOptimizer, RefusesArgumentsOfTheFuture) {
 
 std::string subject_name(const ::testing::TestParamInfo<Subject>& subject) { return subject.param.name; }
 
-INSTANTIATE_TEST_SUITE_P(Plugins, OptimizerConformance, ::testing::ValuesIn(all_optimizers()), subject_name);
-INSTANTIATE_TEST_SUITE_P(Plugins, FlatOptimizer, ::testing::ValuesIn(all_optimizers()), subject_name);
+INSTANTIATE_TEST_SUITE_P(Plugins, OptimizerConformance, ::testing::ValuesIn(built_components(SLW_KIND_OPTIMIZER)),
+                         subject_name);
+INSTANTIATE_TEST_SUITE_P(Plugins, FlatOptimizer, ::testing::ValuesIn(built_components(SLW_KIND_OPTIMIZER)),
+                         subject_name);
 
 }  // namespace

@@ -80,6 +80,26 @@ TEST_F(BadInput, FilesThatAreNoPlugins) {
   expect_refusal({"--manifest", tiny(), "--model", "gtp"}, 6, AllOf(HasSubstr("gtp"), HasSubstr("\"gpt\"")));
 }
 
+TEST_F(BadInput, PinsThatDoNotHold) {
+  const auto pinned = [&](const std::string& pin) {
+    return tiny_with("{\n", "{\n  \"plugins\": [{\"path\": \"" + built_plugin("gpt") + "\", " + pin + "}],\n");
+  };
+  expect_refusal({"--manifest", pinned("\"version\": \"99.0\"")}, 6, AllOf(HasSubstr("version"), HasSubstr("99.0")));
+  expect_refusal({"--manifest", pinned("\"sha256\": \"" + std::string(64, 'a') + "\"")}, 6, HasSubstr("pins aaaa"));
+}
+
+// A toy that only --plugin-path leads to: help searches there as train does.
+TEST_F(BadInput, HelpSearchesThePluginPath) {
+  const std::string toys = std::filesystem::path(toy_plugin("good")).parent_path().string();
+  const std::string manifest = tiny_with(R"("mock", "vocab_size": 250)", "\"golden_tokens\"");
+  std::vector<std::string> command{built_program("slipway"), "help", "--manifest", manifest};
+  EXPECT_EQ(run_program(command).exit_code, 6);
+  command.insert(command.end(), {"--plugin-path", toys});
+  const ProgramResult found = run_program(command);
+  EXPECT_EQ(found.exit_code, 0) << found.out;
+  EXPECT_THAT(found.out, HasSubstr("--case-seed"));
+}
+
 TEST_F(BadInput, TextThatCannotBeTrainedOn) {
   expect_refusal({"--manifest", text_manifest("missing.txt"), "--vocab-size", "256"}, 5, HasSubstr("missing.txt"));
   write("empty.txt", "");
