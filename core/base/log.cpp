@@ -1,14 +1,18 @@
 #include "core/base/log.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <deque>
 #include <mutex>
 
 #include "core/base/error.h"
@@ -17,6 +21,8 @@
 namespace slipway {
 namespace {
 
+constexpr const char* kEraseLine = "\r\x1b[K";
+constexpr std::size_t kMaxEarlyLines = 1000;
 constexpr std::array<const char*, 5> kLevelNames = {"debug", "info", "warning", "error", "off"};
 
 std::string timestamp() {
@@ -41,12 +47,44 @@ void write_all(int fd, std::string_view text) {
   }
 }
 
+bool stderr_is_terminal() {
+  const char* kind = std::getenv("TERM");
+  return ::isatty(STDERR_FILENO) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
+}
+
+std::size_t terminal_columns() {
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
+
+// A line as wide as the terminal would leave its end on the next row when it is drawn anew.
+std::string fit(const std::string& text, std::size_t columns) {
+  return text.substr(0, std::max<std::size_t>(1, columns) - 1);
+}
+
 }  // namespace
 
 struct Log::Sinks {
   std::mutex mutex;
   bool to_stderr = true;
+  bool is_terminal = stderr_is_terminal();
+  std::string live;  // what is shown below the log
   std::vector<int> files;
+  std::deque<std::string> early;  // lines before the first file
+
+  void erase_live() const {
+    if (!live.empty()) write_all(STDERR_FILENO, kEraseLine);
+  }
+  void draw_live() const {
+    if (!live.empty()) write_all(STDERR_FILENO, fit(live, terminal_columns()));
+  }
+  void keep(const std::string& line) {
+    for (const int fd : files) write_all(fd, line);
+    if (!files.empty()) return;
+    early.push_back(line);
+    if (early.size() > kMaxEarlyLines) early.pop_front();
+  }
 };
 
 LogLevel log_level(std::string_view name) {
@@ -62,6 +100,7 @@ Log::Log(LogLevel level, std::string prefix)
     : level_(level), prefix_(std::move(prefix)), sinks_(std::make_unique<Sinks>()) {}
 
 Log::~Log() {
+  sinks_->erase_live();
   for (int fd : sinks_->files) ::close(fd);
 }
 
@@ -70,6 +109,8 @@ void Log::add_file(const std::string& path) {
   if (fd < 0) throw Error(ExitCode::kUsage, "cannot open the log file " + path + ": " + std::strerror(errno));
   const std::lock_guard lock(sinks_->mutex);
   sinks_->files.push_back(fd);
+  for (const std::string& line : sinks_->early) write_all(fd, line);
+  sinks_->early.clear();
 }
 
 void Log::set_stderr(bool enabled) {
@@ -77,17 +118,46 @@ void Log::set_stderr(bool enabled) {
   sinks_->to_stderr = enabled;
 }
 
+bool Log::is_terminal() const {
+  const std::lock_guard lock(sinks_->mutex);
+  return sinks_->to_stderr && sinks_->is_terminal;
+}
+
+void Log::show(std::string_view text) {
+  if (!is_terminal()) return;
+  const std::lock_guard lock(sinks_->mutex);
+  sinks_->erase_live();
+  sinks_->live = text;
+  sinks_->draw_live();
+}
+
 bool Log::enabled(LogLevel level) const { return level >= level_ && level != LogLevel::kOff; }
 
-void Log::write(LogLevel level, std::string_view text) {
-  if (!enabled(level)) return;
+std::string Log::line_of(LogLevel level, std::string_view text) const {
   std::string line = timestamp() + " " + kLevelNames[static_cast<std::size_t>(level)] + ": ";
   if (!prefix_.empty()) line += "[" + prefix_ + "] ";
   line += text;
   line += '\n';
+  return line;
+}
+
+void Log::write(LogLevel level, std::string_view text) {
+  if (!enabled(level)) return;
+  const std::string line = line_of(level, text);
   const std::lock_guard lock(sinks_->mutex);
-  if (sinks_->to_stderr) write_all(STDERR_FILENO, line);
-  for (int fd : sinks_->files) write_all(fd, line);
+  if (sinks_->to_stderr) {
+    sinks_->erase_live();
+    write_all(STDERR_FILENO, line);
+    sinks_->draw_live();
+  }
+  sinks_->keep(line);
+}
+
+void Log::write_to_files(LogLevel level, std::string_view text) {
+  if (!enabled(level)) return;
+  const std::string line = line_of(level, text);
+  const std::lock_guard lock(sinks_->mutex);
+  sinks_->keep(line);
 }
 
 }  // namespace slipway

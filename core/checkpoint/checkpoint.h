@@ -21,6 +21,7 @@
 
 #include "core/checkpoint/cut.h"
 #include "core/checkpoint/dtype.h"
+#include "core/checkpoint/on_bytes.h"
 
 namespace slipway {
 
@@ -70,8 +71,10 @@ std::filesystem::path temporary_folder(const std::filesystem::path& root, std::i
 // [one rank]
 std::filesystem::path begin_save(const std::filesystem::path& root, std::int64_t step);
 
-// Writes this rank's pieces into the temporary folder and syncs them. [every rank, after begin_save]
-ShardDescription write_shard(const std::filesystem::path& folder, int rank, std::span<const Piece> pieces);
+// Writes this rank's pieces into the temporary folder and syncs them; `on_bytes` hears of each piece. [every rank,
+// after begin_save]
+ShardDescription write_shard(const std::filesystem::path& folder, int rank, std::span<const Piece> pieces,
+                             const OnBytes& on_bytes = {});
 
 // Checks that the pieces of all ranks cover every tensor exactly once, writes index.json, state.json and
 // checksums.txt, renames the temporary folder to its final name (replacing an older checkpoint of that step in one

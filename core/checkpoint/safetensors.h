@@ -17,6 +17,7 @@
 
 #include "core/checkpoint/dtype.h"
 #include "core/checkpoint/file_io.h"
+#include "core/checkpoint/on_bytes.h"
 
 namespace slipway {
 
@@ -79,9 +80,9 @@ struct SafetensorsTensor {
 
 // Writes a file and syncs it to disk before it returns. Tensors are laid out by falling element size, so that each is
 // aligned to its own, then in the given order. The file is written in place: for an atomic replacement write to
-// another name and rename.
+// another name and rename. `on_bytes` hears of each tensor that was written.
 WrittenFile write_safetensors(const std::filesystem::path& path, std::span<const SafetensorsTensor> tensors,
-                              const std::map<std::string, std::string>& metadata = {});
+                              const std::map<std::string, std::string>& metadata = {}, const OnBytes& on_bytes = {});
 
 template <class T>
 std::vector<T> SafetensorsReader::load_as(std::string_view name) const {

@@ -66,13 +66,16 @@ std::array<std::byte, 8> little_endian(std::uint64_t value) {
 }  // namespace
 
 WrittenFile write_safetensors(const std::filesystem::path& path, std::span<const SafetensorsTensor> tensors,
-                              const std::map<std::string, std::string>& metadata) {
+                              const std::map<std::string, std::string>& metadata, const OnBytes& on_bytes) {
   const std::vector<const SafetensorsTensor*> order = in_file_order(tensors);
   const std::string header = header_text(order, metadata, path.string());
   OutputFile output(path);
   output.write(little_endian(header.size()));
   output.write(header);
-  for (const SafetensorsTensor* tensor : order) output.write(tensor->bytes);
+  for (const SafetensorsTensor* tensor : order) {
+    output.write(tensor->bytes);
+    if (on_bytes) on_bytes(tensor->bytes.size());
+  }
   return output.finish();
 }
 

@@ -45,7 +45,8 @@ std::string tensor_name(const Piece& piece) {
 
 }  // namespace
 
-ShardDescription write_shard(const std::filesystem::path& folder, int rank, std::span<const Piece> pieces) {
+ShardDescription write_shard(const std::filesystem::path& folder, int rank, std::span<const Piece> pieces,
+                             const OnBytes& on_bytes) {
   const std::string file = shard_name(rank);
   ShardDescription shard;
   std::vector<SafetensorsTensor> tensors;
@@ -57,7 +58,7 @@ ShardDescription write_shard(const std::filesystem::path& folder, int rank, std:
     shard.pieces.push_back({piece.name, piece.dtype, piece.global_shape, piece.cut, file, tensors.back().name});
   }
   if (tensors.empty()) return shard;
-  const WrittenFile written = write_safetensors(folder / file, tensors);
+  const WrittenFile written = write_safetensors(folder / file, tensors, {}, on_bytes);
   sync_folder(folder.string(), ExitCode::kCheckpoint);
   shard.files.push_back({file, written.bytes, written.xxh3});
   return shard;

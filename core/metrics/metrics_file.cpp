@@ -1,5 +1,7 @@
 #include "core/metrics/metrics_file.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -28,7 +30,7 @@ std::string kept_lines(const std::string& path, const std::string& text, int64_t
       throw Error(kBlame, path + " line " + std::to_string(number) +
                               " is no line of metrics; move the file away, or repair it, before resuming");
     }
-    if (parsed["step"].get<int64_t>() <= last_step) kept += line + "\n";
+    if (parsed["step"].get<int64_t>() <= last_step && !parsed.contains("final")) kept += line + "\n";
   }
   return kept;
 }
@@ -55,6 +57,11 @@ void MetricsFile::append(const nlohmann::ordered_json& line) {
   if (!written || std::fflush(file_.get()) != 0) {
     throw Error(kBlame, "cannot write " + path_ + ": " + std::strerror(errno) + "; free space and resume");
   }
+}
+
+void MetricsFile::sync() {
+  if (::fdatasync(::fileno(file_.get())) == 0 || errno == EINVAL) return;  // EINVAL: a pipe or such
+  throw Error(kBlame, "cannot write " + path_ + " to its disk: " + std::strerror(errno) + "; free space and resume");
 }
 
 }  // namespace slipway

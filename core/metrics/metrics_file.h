@@ -1,5 +1,5 @@
-// metrics.jsonl: one JSON object a line and a line a step, doubles with 17 digits. Written by one rank; every line is
-// complete on the disk's side of the process before the next step begins. One owner.
+// metrics.jsonl: one JSON object a line and a line a step, or an evaluation; doubles with 17 digits. Written by one
+// rank; every line is complete on the disk's side of the process before the next step begins. One owner.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,15 @@ namespace slipway {
 
 class MetricsFile {
  public:
-  // Opens `path` to append. Lines of steps after `last_step` are removed first, and so is a last line that a kill cut
-  // off; anything else that is no step is an Error naming file and line.
+  // Opens `path` to append. Lines of steps after `last_step` are removed first, and so are what finalize evaluated
+  // (lines with "final") and a last line that a kill cut off; anything else that is no step is an Error naming file and
+  // line.
   MetricsFile(const std::string& path, int64_t last_step);
 
   // `line` has "step" first. Throws Error when the disk refuses it.
   void append(const nlohmann::ordered_json& line);
+  // What was appended is on the disk when it returns. Throws Error.
+  void sync();
 
  private:
   struct Close {

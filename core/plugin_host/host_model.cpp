@@ -58,6 +58,8 @@ slw_status add_field(slw_io_sink* sink, const char* name, slw_dtype want, int32_
   return sink_guard(error, [&] { static_cast<IoSpec*>(sink->impl)->fields.push_back({name, want, required != 0}); });
 }
 
+slw_status ignore_comm(slw_cost_sink*, const char*, const char*, int64_t, int64_t, slw_error*) { return SLW_OK; }
+
 }  // namespace
 
 HostModel::HostModel(const Component& component, const Host& host, const std::string& config_json,
@@ -99,6 +101,16 @@ IoSpec HostModel::io_spec(const slw_stage& stage, int64_t batch_size, int64_t se
   const slw_io_args args{SLW_SIZE_TO(slw_io_args, seq_length), 0, &stage, batch_size, seq_length};
   call(site_, "io_spec", [&](slw_error* e) { return table_->io_spec(model_, &args, &sink, e); });
   return spec;
+}
+
+std::optional<ModelCost> HostModel::cost(const slw_stage& stage, int64_t batch_size, int64_t seq_length) const {
+  if (!SLW_HAS_FN(table_, slw_model_vtable, cost)) return std::nullopt;
+  slw_cost cost{};
+  cost.struct_size = SLW_SIZE_TO(slw_cost, workspace_bytes);
+  slw_cost_sink sink{SLW_SIZE_TO(slw_cost_sink, comm), 0, nullptr, ignore_comm};
+  const slw_io_args args{SLW_SIZE_TO(slw_io_args, seq_length), 0, &stage, batch_size, seq_length};
+  call(site_, "cost", [&](slw_error* e) { return table_->cost(model_, &args, &cost, &sink, e); });
+  return ModelCost{cost.flops_forward, cost.flops_backward, cost.saved_bytes, cost.workspace_bytes};
 }
 
 void HostModel::bind(const slw_stage& stage, const std::vector<const slw_param_view*>& views) {

@@ -4,6 +4,7 @@
 
 #include <slipway/model.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,12 @@ struct IoSpec {
   std::vector<FieldRequest> fields;
 };
 
+// Of one microbatch on one stage, as slw_cost.
+struct ModelCost {
+  double flops_forward = 0, flops_backward = 0;
+  int64_t saved_bytes = 0, workspace_bytes = 0;
+};
+
 class HostModel {
  public:
   HostModel(const Component& component, const Host& host, const std::string& config_json, const slw_run_info& run);
@@ -53,6 +60,8 @@ class HostModel {
   // Adds the stage's parameters and metrics as chunk `chunk`.
   void declare(const slw_stage& stage, int32_t chunk, ParamTable& table) const;
   IoSpec io_spec(const slw_stage& stage, int64_t batch_size, int64_t seq_length) const;
+  // nullopt: the model does not say. What it tells of its communication is not kept.
+  std::optional<ModelCost> cost(const slw_stage& stage, int64_t batch_size, int64_t seq_length) const;
 
   // `views` are valid until unbind.
   void bind(const slw_stage& stage, const std::vector<const slw_param_view*>& views);

@@ -2,8 +2,10 @@
 
 #include <deque>
 
+#include "core/base/progress_bar.h"
 #include "core/base/strings.h"
 #include "core/base/timer.h"
+#include "core/pretrain/run_reports.h"
 #include "core/pretrain/run_state.h"
 #include "core/pretrain/stored_tensors.h"
 
@@ -38,6 +40,14 @@ std::vector<Piece> pieces_of(const std::vector<StoredTensor>& tensors, WriterAss
   }
   return pieces;
 }
+
+int64_t num_bytes(const std::vector<Piece>& pieces) {
+  int64_t bytes = 0;
+  for (const Piece& piece : pieces) bytes += static_cast<int64_t>(piece.bytes.size());
+  return bytes;
+}
+
+Log* progress_log(const Runtime& runtime) { return runtime.is_first_rank() ? runtime.context.log : nullptr; }
 
 void commit(Runtime& runtime, const Training& training, const Iterators& iterators,
             const std::vector<std::string>& descriptions) {
@@ -74,13 +84,21 @@ void save_checkpoint(Runtime& runtime, const Training& training, const Iterators
   const Timer timer;
   const std::string root = runtime.folder.checkpoints();
   const int64_t step = training.progress.step;
-  on_first_rank(runtime, [&] { begin_save(root, step); });
+  on_first_rank(runtime, [&] {
+    if (runtime.reports) runtime.reports->sync();
+    begin_save(root, step);
+  });
 
   const std::vector<StoredTensor> tensors = stored_tensors(training);
   const auto& rank = runtime.context.rank;
   std::deque<std::vector<float>> packed;
   const auto pieces = pieces_of(tensors, WriterAssignment(tensors, rank.world_size, rank.rank), packed);
-  const ShardDescription mine = write_shard(temporary_folder(root, step), rank.rank, pieces);
+  ProgressBar bar(progress_log(runtime), "saving the checkpoint", num_bytes(pieces));
+  ShardDescription mine;
+  on_every_rank(runtime, [&] {
+    mine = write_shard(temporary_folder(root, step), rank.rank, pieces,
+                       [&](uint64_t bytes) { bar.advance(static_cast<int64_t>(bytes)); });
+  });
   const std::vector<std::string> all = all_gather_text(runtime.comm->core(), mine.to_json());
   on_first_rank(runtime, [&] { commit(runtime, training, iterators, all); });
   if (runtime.is_first_rank()) {
@@ -102,12 +120,19 @@ bool load_newest_checkpoint(Runtime& runtime, Training& training) {
   if (runtime.is_first_rank()) {
     for (const std::string& note : found->notes) runtime.context.log->warning(note);
   }
-  const CheckpointReader reader(found->folder, Verify::kChecksums);
+  const CheckpointReader reader(found->folder, Verify::kSizes);
+  const auto& rank = runtime.context.rank;
+  on_every_rank(runtime,
+                [&] { reader.verify_checksums(static_cast<size_t>(rank.rank), static_cast<size_t>(rank.world_size)); });
   const RestoredState restored =
       read_run_state(reader.state(), (found->folder / "state.json").string(), runtime, training);
   const std::vector<StoredTensor> tensors = stored_tensors(training);
   reader.require_same(wanted_tensors(tensors));
-  for (const StoredTensor& tensor : tensors) read_tensor(reader, tensor);
+  ProgressBar bar(progress_log(runtime), "reading the checkpoint", static_cast<int64_t>(tensors.size()));
+  for (const StoredTensor& tensor : tensors) {
+    read_tensor(reader, tensor);
+    bar.advance();
+  }
   training.progress = restored.progress;
   training.data_fingerprint = restored.data_fingerprint;
   training.store->weights_changed();

@@ -44,6 +44,11 @@ void TrainConfig::resolve(int64_t data_parallel, int local_world_size) {
         "train.rampup_batch_size wants three numbers (start, increment, samples) and train.train_samples "
         "for the length, because the steps differ in size");
   }
+  if (eval.eval_interval > 0 && eval.eval_iters == 0) {
+    throw ConfigError("train.eval_interval is " + std::to_string(eval.eval_interval) +
+                      " but train.eval_iters is 0; give the global batches per evaluation, or leave eval_interval out");
+  }
+  if (!eval.eval_iters) eval.eval_iters = eval.eval_interval > 0 ? 100 : 0;
   if (!global_batch_size) global_batch_size = micro_batch_size * data_parallel;
   if (cpu_threads == 0) {
     const auto cores = static_cast<int64_t>(std::max(1u, std::thread::hardware_concurrency()));
@@ -63,6 +68,18 @@ BatchConfig TrainConfig::batches(int64_t data_parallel) const {
 }
 
 int64_t TrainConfig::total_samples() const { return samples_of(train_samples, train_iters, *global_batch_size, 0); }
+
+int64_t TrainConfig::total_steps() const {
+  if (train_iters) return *train_iters;
+  const BatchConfig config = batches(1);
+  int64_t steps = 0, consumed = 0;
+  while (config.rampup && consumed <= config.rampup->samples && consumed < total_samples()) {
+    consumed += step_batch(config, consumed).global_batch;
+    steps += 1;
+  }
+  const int64_t rest = std::max<int64_t>(0, total_samples() - consumed);
+  return steps + (rest + config.global_batch - 1) / config.global_batch;
+}
 
 ScheduleConfig TrainConfig::schedule() const {
   const int64_t batch = *global_batch_size;

@@ -13,6 +13,37 @@
 
 namespace slipway {
 
+// Evaluation on the validation and test split.
+struct EvalConfig {
+  int64_t eval_interval = 0;
+  std::optional<int64_t> eval_iters;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor&& visit) {
+    visit("eval_interval", self.eval_interval, "Steps between evaluations on the validation split; 0: none.",
+          {.min = 0});
+    visit("eval_iters", self.eval_iters,
+          "Global batches per evaluation. After training the validation and the test split are evaluated as well; 0: "
+          "never. null: 100 when eval_interval is given, else 0.",
+          {.min = 0});
+  }
+};
+
+// When a run ends before its last step.
+struct ExitConfig {
+  std::optional<double> exit_duration_in_mins;
+  int64_t exit_interval = 0;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor&& visit) {
+    visit("exit_duration_in_mins", self.exit_duration_in_mins,
+          "Save and end with exit code 0 after the step in which this many minutes since the start are over.",
+          {.min = 0});
+    visit("exit_interval", self.exit_interval,
+          "Save and end with exit code 0 after a step that is a multiple of this; 0: never.", {.min = 0});
+  }
+};
+
 struct TrainConfig {
   int64_t seed = 1234;
   std::string loss_normalization = "token";
@@ -39,6 +70,9 @@ struct TrainConfig {
   std::string weight_decay_incr_style = "constant";
   double clip_grad = 1.0;
 
+  EvalConfig eval;
+  ExitConfig exit;
+
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor&& visit);
 
@@ -46,6 +80,8 @@ struct TrainConfig {
   BatchConfig batches(int64_t data_parallel) const;
   ScheduleConfig schedule() const;
   int64_t total_samples() const;
+  // Steps from the first to the last, whatever the batch size ramp-up.
+  int64_t total_steps() const;
   // Fills what depends on the number of ranks: global batch size, compute threads. Throws ConfigError for options that
   // contradict each other or are missing.
   void resolve(int64_t data_parallel, int local_world_size);
@@ -113,10 +149,15 @@ struct ModelConfig {
 // The core's own part of section `data`.
 struct DataConfig {
   std::string split = "969,30,1";
+  int64_t num_workers = 2;
 
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor&& visit) {
     visit("split", self.split, "Weights of training, validation and test part of the data.");
+    visit("num_workers", self.num_workers,
+          "Threads per rank that read the next step while this one computes; 0: each step reads its own first. Changes "
+          "no number.",
+          {.min = 0, .max = 256});
   }
 
   // Where the parts begin and end, fractions of 1: four numbers, 0 first, 1 last. Throws ConfigError.
@@ -172,6 +213,8 @@ void TrainConfig::fields(Self& self, Visitor&& visit) {
         {.choices = {"constant", "linear", "cosine"}});
   visit("clip_grad", self.clip_grad, "Largest L2 norm of the gradient; larger ones are scaled down; 0: no limit.",
         {.min = 0});
+  EvalConfig::fields(self.eval, visit);
+  ExitConfig::fields(self.exit, visit);
 }
 
 }  // namespace slipway

@@ -5,6 +5,7 @@
 #include "core/base/strings.h"
 #include "core/comm/compute_threads.h"
 #include "core/pretrain/pretrain.h"
+#include "core/pretrain/run_reports.h"
 
 namespace slipway {
 namespace {
@@ -55,18 +56,25 @@ void check_folder(Runtime& runtime) {
 Runtime::Runtime(const RunPlan& run_plan, const LaunchContext& launch, Mesh made)
     : plan(run_plan), context(launch), mesh(std::move(made)), folder{run_plan.output_dir} {}
 
-void on_first_rank(Runtime& runtime, const std::function<void()>& body) {
+Runtime::~Runtime() = default;
+
+void on_every_rank(Runtime& runtime, const std::function<void()>& body) {
   std::string outcome = "0";
-  if (runtime.is_first_rank()) {
-    try {
-      body();
-    } catch (const Error& error) {
-      outcome = std::to_string(static_cast<int>(error.code())) + " " + error.what();
-    }
+  try {
+    body();
+  } catch (const Error& error) {
+    outcome = std::to_string(static_cast<int>(error.code())) + " " + error.what();
   }
-  outcome = all_gather_text(runtime.comm->core(), outcome).front();
-  const int code = std::stoi(outcome);
-  if (code != 0) throw Error(static_cast<ExitCode>(code), outcome.substr(outcome.find(' ') + 1));
+  for (const std::string& other : all_gather_text(runtime.comm->core(), outcome)) {
+    const int code = std::stoi(other);
+    if (code != 0) throw Error(static_cast<ExitCode>(code), other.substr(other.find(' ') + 1));
+  }
+}
+
+void on_first_rank(Runtime& runtime, const std::function<void()>& body) {
+  on_every_rank(runtime, [&] {
+    if (runtime.is_first_rank()) body();
+  });
 }
 
 void require_equal_on_all_ranks(Runtime& runtime, const std::string& what, const std::string& text) {
@@ -79,12 +87,16 @@ void require_equal_on_all_ranks(Runtime& runtime, const std::string& what, const
   }
 }
 
-void open_run_folder(Runtime& runtime) {
-  if (!runtime.folder.exists()) return;
+void open_run_folder(Runtime& runtime, int64_t step) {
   on_first_rank(runtime, [&] {
-    make_dirs(runtime.folder.root, ExitCode::kUsage);
-    write_file_atomic(runtime.folder.manifest(), runtime.plan.resolved_json + "\n", ExitCode::kUsage);
-    runtime.context.log->add_file(runtime.folder.log());
+    if (runtime.folder.exists()) {
+      make_dirs(runtime.folder.root, ExitCode::kUsage);
+      // An evaluation of an older run does not change what that run was.
+      const bool is_visit = runtime.plan.skip_train && runtime.plan.resume;
+      if (!is_visit) write_file_atomic(runtime.folder.manifest(), runtime.plan.resolved_json + "\n", ExitCode::kUsage);
+      runtime.context.log->add_file(runtime.folder.log());
+    }
+    runtime.reports = std::make_unique<RunReports>(runtime, step);
   });
 }
 

@@ -1,4 +1,4 @@
-// What step 3 makes: the training data, ready at the restored position.
+// What step 3 makes: the data of each split that the run reads, ready at the restored position.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,13 @@
 
 namespace slipway {
 
+struct DataSplit {
+  std::unique_ptr<HostDataset> dataset;
+  std::unique_ptr<StepReader> reader;  // nullptr: this split is not read
+};
+
 struct Iterators {
-  std::unique_ptr<HostDataset> train_dataset;
-  std::unique_ptr<StepReader> train;
+  DataSplit train, valid, test;
   std::string fingerprint;
 };
 

@@ -128,8 +128,12 @@ RunPlan plan_run(const std::vector<std::string>& arguments, const RankCounts& ra
   const auto run = resolved.read<RunOptions>("run");
   plan.output_dir = run.output_dir;
   plan.resume = run.resume;
+  plan.skip_train = run.skip_train;
   if (plan.resume && plan.output_dir.empty()) {
     throw ConfigError("--resume wants the folder of the run: --output-dir DIR");
+  }
+  if (plan.skip_train && *plan.config.train.eval.eval_iters == 0) {
+    throw ConfigError("--skip-train only evaluates and train.eval_iters is 0; give --eval-iters, e.g. 100");
   }
   nlohmann::json json = resolved.json();
   json["train"] = write_config(plan.config.train);

@@ -15,6 +15,7 @@ namespace slipway {
 struct RunOptions {
   std::string output_dir;
   bool resume = false;
+  bool skip_train = false;
   std::vector<std::string> plugin_path;
 
   template <class Self, class Visitor>
@@ -22,6 +23,8 @@ struct RunOptions {
     visit("output_dir", self.output_dir, "Folder for metrics, log and checkpoints; without it nothing is written.",
           {.is_path = true});
     visit("resume", self.resume, "Go on with the run in the output folder from its newest checkpoint.");
+    visit("skip_train", self.skip_train,
+          "Only evaluate, eval_iters global batches of the validation and of the test split.");
     visit("plugin_path", self.plugin_path, "Folders to search for plugins, before SLIPWAY_PLUGIN_PATH.",
           {.is_path = true});
   }

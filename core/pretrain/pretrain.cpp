@@ -12,8 +12,7 @@ Summary pretrain(const RunPlan& plan, const LaunchContext& context) {
   context.enter("train");
   const Summary summary = train(*runtime, *training, *iterators);
   context.enter("finalize");
-  finalize(std::move(runtime), std::move(training), std::move(iterators), summary);
-  return summary;
+  return finalize(std::move(runtime), std::move(training), std::move(iterators), summary);
 }
 
 }  // namespace slipway

@@ -9,10 +9,15 @@
 
 namespace slipway {
 
+// Why the loop ended.
+enum class ExitReason { kFinished, kSignal, kDuration, kInterval };
+
 // How a run ended.
 struct Summary {
-  int64_t step = 0;  // of the newest update
-  double loss = 0.0;
+  int64_t step = 0;        // steps done
+  int64_t saved_step = 0;  // of the newest checkpoint
+  double loss = 0.0;       // of the newest step
+  ExitReason reason = ExitReason::kFinished;
   ExitCode exit_code = ExitCode::kDone;
 };
 
@@ -22,11 +27,11 @@ std::unique_ptr<Runtime> initialize(const RunPlan& plan, const LaunchContext& co
 std::unique_ptr<Training> setup_model_and_optimizer(Runtime& runtime);
 // 3. Data at the restored position. [rank]
 std::unique_ptr<Iterators> build_iterators(Runtime& runtime, const Training& training);
-// 4. The loop. [collective: world]
+// 4. The loop; nothing but the run folder with --skip-train. [collective: world]
 Summary train(Runtime& runtime, Training& training, Iterators& iterators);
-// 5. Last checkpoint, files closed, groups destroyed. [collective: world]
-void finalize(std::unique_ptr<Runtime> runtime, std::unique_ptr<Training> training,
-              std::unique_ptr<Iterators> iterators, const Summary& summary);
+// 5. Last checkpoint; after the last step validation and test; files closed, groups destroyed. [collective: world]
+Summary finalize(std::unique_ptr<Runtime> runtime, std::unique_ptr<Training> training,
+                 std::unique_ptr<Iterators> iterators, Summary summary);
 
 // All five.
 Summary pretrain(const RunPlan& plan, const LaunchContext& context);

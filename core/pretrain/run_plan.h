@@ -26,6 +26,7 @@ struct RunPlan {
   std::string libtorch_build;
   std::string output_dir;  // "": write nothing
   bool resume = false;
+  bool skip_train = false;  // only evaluate
 
   // The libraries of the chosen providers, each once.
   std::vector<const LoadedLibrary*> libraries() const;

@@ -8,7 +8,7 @@ namespace slipway {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 
 Json plugins_json(const Runtime& runtime) {
   Json list = Json::array();
@@ -62,6 +62,8 @@ std::string run_state_text(const Runtime& runtime, const Training& training, con
   state["trained_samples"] = p.trained_samples;
   state["tokens"] = p.tokens;
   state["skipped_steps"] = p.skipped_steps;
+  state["consumed_valid_samples"] = p.consumed_valid_samples;
+  state["num_floating_point_operations_so_far"] = p.num_floating_point_operations_so_far;
   state["data_fingerprint"] = data_fingerprint;
   state["table_version"] = training.description.table_version;
   state["layout"] = {{"world_size", runtime.mesh.sizes().world}, {"dp", runtime.mesh.dp()}};
@@ -84,9 +86,15 @@ RestoredState read_run_state(const std::string& text, const std::string& file, c
     }
     compare_manifests(state.at("manifest"), file, runtime);
     RestoredState restored;
-    restored.progress = {
-        state.at("step"),   state.at("updates"),      state.at("consumed_samples"), state.at("trained_samples"),
-        state.at("tokens"), state.at("skipped_steps")};
+    Progress& p = restored.progress;
+    p.step = state.at("step");
+    p.updates = state.at("updates");
+    p.consumed_samples = state.at("consumed_samples");
+    p.trained_samples = state.at("trained_samples");
+    p.tokens = state.at("tokens");
+    p.skipped_steps = state.at("skipped_steps");
+    p.consumed_valid_samples = state.at("consumed_valid_samples");
+    p.num_floating_point_operations_so_far = state.at("num_floating_point_operations_so_far");
     restored.data_fingerprint = state.at("data_fingerprint");
     return restored;
   } catch (const Json::exception& error) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/base/log.h"
+#include "core/base/timer.h"
 #include "core/comm/communicator.h"
 #include "core/plugin_host/host.h"
 #include "core/plugin_host/registry.h"
@@ -19,11 +20,12 @@ namespace slipway {
 struct LaunchContext {
   RankEnvironment rank;
   Log* log = nullptr;
-  std::string* phase = nullptr;  // set to the step of the five that is running, for error messages
-  const std::atomic<bool>* stop = nullptr;
+  std::function<void(const char* step)> on_step;  // told which of the five begins
+  const std::atomic<bool>* stop = nullptr;        // set when the run is asked to save and end
 
+  bool wants_stop() const { return stop != nullptr && stop->load(); }
   void enter(const char* step) const {
-    if (phase != nullptr) *phase = step;
+    if (on_step) on_step(step);
   }
 };
 
@@ -38,8 +40,11 @@ struct RunFolder {
   std::string checkpoints() const { return root + "/checkpoints"; }
 };
 
+class RunReports;
+
 struct Runtime {
   Runtime(const RunPlan& plan, const LaunchContext& context, Mesh mesh);
+  ~Runtime();
 
   const Config& config() const { return plan.config; }
   bool is_first_rank() const { return context.rank.rank == 0; }
@@ -51,14 +56,19 @@ struct Runtime {
   RunFolder folder;
   std::unique_ptr<Communicator> comm;
   std::unique_ptr<Host> host;
+  std::unique_ptr<RunReports> reports;  // once the run folder is open
+  Timer since_start;
 };
 
-// Runs `body` on rank 0 only; what it throws is thrown on every rank alike. [collective: world]
+// Runs `body` on every rank; what any of them throws, the lowest rank's first, is thrown on every rank alike. For work
+// that may fail on one rank alone and calls no collectives. [collective: world]
+void on_every_rank(Runtime& runtime, const std::function<void()>& body);
+// The same on rank 0 only; what it throws is thrown on every rank alike. [collective: world]
 void on_first_rank(Runtime& runtime, const std::function<void()>& body);
 
-// Makes the run folder with the resolved manifest and the log. Called when training begins: a run that is refused
-// before leaves nothing behind. [collective: world]
-void open_run_folder(Runtime& runtime);
+// Makes the run folder with the resolved manifest, the log and the reports, which go on after `step`. Called when
+// training begins: a run that is refused before leaves nothing behind. [collective: world]
+void open_run_folder(Runtime& runtime, int64_t step);
 
 // Throws ConfigError on every rank when the ranks hold different texts: `what` says of what. [collective: world]
 void require_equal_on_all_ranks(Runtime& runtime, const std::string& what, const std::string& text);

@@ -99,6 +99,12 @@ void make_model(Runtime& runtime, Training& training) {
   training.stage = {
       SLW_SIZE_TO(slw_stage, layer_end), 0, 1, 1, 1, 0, static_cast<int32_t>(training.description.num_layers)};
   training.model->declare(training.stage, 0, training.table);
+  const TrainConfig& train = runtime.config().train;
+  const auto cost = training.model->cost(training.stage, train.micro_batch_size, train.seq_length);
+  if (cost) {
+    training.flops_per_sample =
+        (cost->flops_forward + cost->flops_backward) / static_cast<double>(train.micro_batch_size);
+  }
   runtime.host->metrics().declare(training.table.metrics());
 }
 

@@ -1,6 +1,7 @@
 #include "core/pretrain/train_step.h"
 
 #include <cmath>
+#include <optional>
 
 #include "core/base/timer.h"
 #include "core/optim/clip.h"
@@ -9,14 +10,6 @@
 
 namespace slipway {
 namespace {
-
-std::vector<Microbatch> as_microbatches(const std::vector<const HostBatch*>& batches, int64_t seq_length) {
-  std::vector<Microbatch> microbatches;
-  for (const HostBatch* batch : batches) {
-    microbatches.push_back({batch->view(), batch->batch_size(), seq_length, batch->sample_ids().data()});
-  }
-  return microbatches;
-}
 
 slw_step_info step_info(const Training& training, const StepBatch& batch, bool applied) {
   return {SLW_SIZE_TO(slw_step_info, stream),
@@ -63,7 +56,9 @@ bool update(Runtime& runtime, Training& training, StepResult& result) {
   return true;
 }
 
-void advance(Progress& progress, const StepResult& result) {
+void advance(Training& training, const StepResult& result) {
+  Progress& progress = training.progress;
+  progress.num_floating_point_operations_so_far += training.flops_per_sample * static_cast<double>(result.global_batch);
   progress.step += 1;
   progress.consumed_samples += result.global_batch;
   progress.tokens += result.tokens;
@@ -75,7 +70,22 @@ void advance(Progress& progress, const StepResult& result) {
   }
 }
 
+// What the step after this one reads, unless this is the last.
+std::optional<StepRange> range_after(const Config& config, const Training& training, const StepBatch& batch) {
+  const int64_t consumed = training.progress.consumed_samples + batch.global_batch;
+  if (consumed >= config.train.total_samples()) return std::nullopt;
+  return StepRange{consumed, step_batch(training.batches, consumed).num_microbatches};
+}
+
 }  // namespace
+
+std::vector<Microbatch> as_microbatches(const std::vector<const HostBatch*>& batches, int64_t seq_length) {
+  std::vector<Microbatch> microbatches;
+  for (const HostBatch* batch : batches) {
+    microbatches.push_back({batch->view(), batch->batch_size(), seq_length, batch->sample_ids().data()});
+  }
+  return microbatches;
+}
 
 StepResult train_step(Runtime& runtime, Training& training, Iterators& iterators) {
   const Config& config = runtime.config();
@@ -84,9 +94,13 @@ StepResult train_step(Runtime& runtime, Training& training, Iterators& iterators
   result.global_batch = batch.global_batch;
   result.tokens = batch.global_batch * config.train.seq_length;
 
+  result.flops_per_rank =
+      training.flops_per_sample * static_cast<double>(batch.global_batch) / runtime.mesh.sizes().world;
+
   const Timer reading;
-  const auto microbatches = as_microbatches(
-      iterators.train->read(training.progress.consumed_samples, batch.num_microbatches), config.train.seq_length);
+  const StepRange range{training.progress.consumed_samples, batch.num_microbatches};
+  const auto microbatches = as_microbatches(iterators.train.reader->read(range, range_after(config, training, batch)),
+                                            config.train.seq_length);
   result.data_wait_seconds = reading.seconds();
 
   StepHeader header = count_losses(training.description.losses, microbatches);
@@ -101,7 +115,7 @@ StepResult train_step(Runtime& runtime, Training& training, Iterators& iterators
   result.skipped = !update(runtime, training, result);
   training.model->step_end(step_info(training, batch, !result.skipped));
   reduce_losses(runtime, training, {header, sums, normalization}, result);
-  advance(training.progress, result);
+  advance(training, result);
   return result;
 }
 

@@ -22,7 +22,11 @@ struct StepResult {
   int64_t global_batch = 0;
   int64_t tokens = 0;
   double data_wait_seconds = 0.0;
+  double flops_per_rank = 0.0;  // forward and backward; 0: the model does not say
 };
+
+// Batches as the model sees them.
+std::vector<Microbatch> as_microbatches(const std::vector<const HostBatch*>& batches, int64_t seq_length);
 
 // Reads the step's microbatches, runs forward and backward, reduces, clips and updates; advances training.progress.
 // [collective: world]

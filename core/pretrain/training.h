@@ -22,6 +22,8 @@ struct Progress {
   int64_t trained_samples = 0;   // of applied steps: what the schedules count
   int64_t tokens = 0;
   int64_t skipped_steps = 0;
+  int64_t consumed_valid_samples = 0;
+  double num_floating_point_operations_so_far = 0;
 };
 
 struct Training {
@@ -39,6 +41,7 @@ struct Training {
   std::unique_ptr<ForwardBackward> runner;
   ScheduleConfig schedule;
   BatchConfig batches;
+  double flops_per_sample = 0;  // forward and backward of the whole model; 0: it does not say
   Progress progress;
   std::string data_fingerprint;  // of the checkpoint that was loaded; "" when none was
 };

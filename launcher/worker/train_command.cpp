@@ -2,10 +2,12 @@
 #include "core/pretrain/plan_run.h"
 #include "core/pretrain/pretrain.h"
 #include "launcher/worker/commands.h"
+#include "launcher/worker/stop_signals.h"
 
 namespace slipway {
 
 ExitCode train_command(const Arguments& arguments, const CommandContext& context) {
+  StopSignals stop;
   const RankEnvironment rank = rank_environment();
   context.phase = "configuration";
   const RunPlan plan = plan_run(arguments, {rank.world_size, rank.local_world_size}, context.reporter);
@@ -17,7 +19,11 @@ ExitCode train_command(const Arguments& arguments, const CommandContext& context
   LaunchContext launch;
   launch.rank = rank;
   launch.log = &log;
-  launch.phase = &context.phase;
+  launch.stop = &stop.requested();
+  launch.on_step = [&](const char* step) {
+    context.phase = step;
+    if (context.phase == "train") stop.training_begins();
+  };
   return pretrain(plan, launch).exit_code;
 }
 

@@ -125,13 +125,13 @@ function(slipway_test path)
 endfunction()
 
 # slipway_register_test(NAME LABEL label TIMEOUT seconds COMMAND command...)
-# Registers any command with ctest, with the environment that every test gets.
+# Registers any command with ctest, with the environment that every test gets (why GOMP_SPINCOUNT: launcher/main.cpp).
 function(slipway_register_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT" "COMMAND")
   add_test(NAME ${name} COMMAND ${arg_COMMAND})
   set_tests_properties(
     ${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT}
-    ENVIRONMENT "SLIPWAY_SOURCE_DIR=${PROJECT_SOURCE_DIR};SLIPWAY_BUILD_DIR=${CMAKE_BINARY_DIR}")
+    ENVIRONMENT "SLIPWAY_SOURCE_DIR=${PROJECT_SOURCE_DIR};SLIPWAY_BUILD_DIR=${CMAKE_BINARY_DIR};GOMP_SPINCOUNT=1000")
 endfunction()
 
 # tests/unit/base/error_test.cpp -> unit_base_error_test

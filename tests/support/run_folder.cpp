@@ -11,8 +11,7 @@ std::vector<nlohmann::json> metrics_of(const std::filesystem::path& run) {
   std::vector<nlohmann::json> lines;
   for (std::string line; std::getline(file, line);) {
     nlohmann::json parsed = nlohmann::json::parse(line);
-    parsed.erase("step_time_s");
-    parsed.erase("tokens_per_s");
+    for (const char* clock : {"step_time_s", "tokens_per_s", "tflops_per_rank", "data_wait_s"}) parsed.erase(clock);
     lines.push_back(std::move(parsed));
   }
   return lines;

@@ -9,7 +9,7 @@
 
 namespace slipway {
 
-// The lines of metrics.jsonl without what a clock says (step_time_s, tokens_per_s).
+// The lines of metrics.jsonl without what a clock says (times and what is divided by them).
 std::vector<nlohmann::json> metrics_of(const std::filesystem::path& run);
 
 // All bytes of all tensors of a checkpoint, by name: parameters and optimizer state.

@@ -42,7 +42,7 @@ TrainingRun run_rank(const std::vector<std::string>& arguments, const RankEnviro
   }
   run.final = weights_of(*training);
   Summary summary;
-  summary.step = training->progress.step;
+  summary.step = summary.saved_step = training->progress.step;
   finalize(std::move(runtime), std::move(training), std::move(iterators), summary);
   return run;
 }

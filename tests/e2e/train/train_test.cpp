@@ -1,60 +1,40 @@
 // Runs as a user starts them: the launcher, real processes, files.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <signal.h>
 
 #include <cmath>
-#include <fstream>
 
-#include "tests/support/program.h"
-#include "tests/support/run_folder.h"
-#include "tests/support/temp_folder.h"
+#include "tests/e2e/train/train_command.h"
 
 namespace slipway {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-std::string manifest(const std::string& name) {
-  return std::string(std::getenv("SLIPWAY_SOURCE_DIR")) + "/launcher/manifests/" + name;
-}
-
-class TrainCommand : public testing::Test {
- protected:
-  ProgramResult train(const std::string& output, std::vector<std::string> options, const ProgramOptions& how = {}) {
-    std::vector<std::string> command{built_program("slipway"), "train", "--output-dir", run(output).string()};
-    command.insert(command.end(), options.begin(), options.end());
-    return run_program(command, how);
-  }
-  void train_well(const std::string& output, const std::vector<std::string>& options) {
-    const ProgramResult result = train(output, options);
-    ASSERT_EQ(result.exit_code, 0) << result.out;
-  }
-  fs::path run(const std::string& name) const { return folder_.path() / name; }
-
-  std::string text_file(size_t bytes) const {
-    const std::string path = (folder_.path() / "text.txt").string();
-    std::ofstream file(path);
-    for (size_t i = 0; i < bytes / 20; ++i) file << "the quick brown fox " << (i % 10) << "\n";
-    return path;
-  }
-
-  // A run of 12 tiny steps with a checkpoint every 4.
-  std::vector<std::string> tiny(int ranks = 1) const {
-    return {"--manifest",       manifest("tiny.json"), "--train-iters", "12", "--save-interval", "4",
-            "--nproc-per-node", std::to_string(ranks), "--cpu-threads", "1"};
-  }
-
-  TempFolder folder_;
-};
-
 TEST_F(TrainCommand, LearnsATextFile) {
-  train_well("a", {"--manifest", manifest("devils_dictionary.json"), "--data.paths", text_file(40000), "--num-layers",
-                   "2", "--hidden-size", "48", "--train-iters", "30", "--seq-length", "64", "--lr-warmup-iters", "3",
-                   "--lr", "0.005"});
-  const auto lines = metrics_of(run("a"));
-  ASSERT_EQ(lines.size(), 30u);
+  train_well("a", {"--manifest",
+                   manifest("devils_dictionary.json"),
+                   "--data.paths",
+                   text_file(40000),
+                   "--num-layers",
+                   "2",
+                   "--hidden-size",
+                   "48",
+                   "--train-iters",
+                   "30",
+                   "--seq-length",
+                   "64",
+                   "--lr-warmup-iters",
+                   "3",
+                   "--lr",
+                   "0.005",
+                   "--eval-interval",
+                   "15",
+                   "--eval-iters",
+                   "1"});
+  const auto all = metrics_of(run("a"));
+  ASSERT_EQ(all.size(), 33u);  // an evaluation at 15, at 30 and after training
+  EXPECT_LT(all.back().at("valid_loss").get<double>(), all[15].at("valid_loss").get<double>());
+  const std::vector<nlohmann::json> lines(all.begin(), all.end() - 2);
   EXPECT_NEAR(lines.front().at("loss").get<double>(), std::log(256.0), 0.7);
   EXPECT_LT(lines.back().at("loss").get<double>(), lines.front().at("loss").get<double>() - 1.5);
   for (const char* name : {"manifest.resolved.json", "log.txt", "checkpoints/latest"}) {
@@ -86,10 +66,7 @@ TEST_F(TrainCommand, TheResolvedManifestRepeatsTheRun) {
 
 // Killed without warning at a step that is no multiple of the save interval, then resumed.
 void kill_after(const fs::path& metrics, size_t steps, pid_t family) {
-  std::ifstream file(metrics);
-  size_t lines = 0;
-  for (std::string line; std::getline(file, line);) ++lines;
-  if (lines >= steps) kill(-family, SIGKILL);
+  if (lines_in(metrics) >= steps) kill(-family, SIGKILL);
 }
 
 class Resume : public TrainCommand, public testing::WithParamInterface<int> {};

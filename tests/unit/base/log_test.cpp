@@ -48,6 +48,22 @@ TEST(Log, ThreadsWriteWholeLines) {
   for (std::size_t i = 0; i < 400; ++i) EXPECT_TRUE(lines[i].ends_with(" debug: " + std::string(200, 'x'))) << lines[i];
 }
 
+TEST(Log, TheFirstFileGetsTheLinesBeforeIt) {
+  const TempFolder folder;
+  const std::string path = (folder.path() / "log.txt").string();
+  Log log(LogLevel::kInfo);
+  log.set_stderr(false);
+  for (int i = 0; i < 1200; ++i) log.info("early " + std::to_string(i));
+  log.add_file(path);
+  log.write_to_files(LogLevel::kInfo, "later");
+  log.show("live");  // no terminal here: nothing
+  const std::vector<std::string> lines = split(read_file(path, ExitCode::kUsage), '\n');
+  ASSERT_EQ(lines.size(), 1002u);
+  EXPECT_TRUE(lines[0].ends_with(" info: early 200")) << lines[0];
+  EXPECT_TRUE(lines[999].ends_with(" info: early 1199")) << lines[999];
+  EXPECT_TRUE(lines[1000].ends_with(" info: later")) << lines[1000];
+}
+
 TEST(Log, NothingIsAtTheLevelOff) {
   EXPECT_FALSE(Log(LogLevel::kOff).enabled(LogLevel::kError));
   EXPECT_FALSE(Log(LogLevel::kOff).enabled(LogLevel::kOff));

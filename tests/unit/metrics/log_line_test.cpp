@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace slipway {
@@ -52,6 +53,32 @@ TEST(LogInterval, AnIntervalOfSkippedStepsHasNoLoss) {
   LogInterval interval;
   interval.add(step(1.0, true));
   EXPECT_THAT(interval.line(1, 1), Not(HasSubstr("lm loss")));
+}
+
+TEST(LogInterval, ThroughputIsTeraflopsPerSecondOfARank) {
+  LogInterval interval;
+  StepNumbers numbers = step(2.0);
+  numbers.flops_per_rank = 3e12;
+  interval.add(numbers);
+  interval.add(numbers);
+  EXPECT_THAT(interval.line(2, 2),
+              HasSubstr(" (ms): 500.0 | throughput per GPU (TFLOP/s/GPU): 6.0 | tokens per second"));
+}
+
+TEST(LiveLine, TellsWhereItIsAndHowLongItTakes) {
+  LiveLine line;
+  line.add(step(2.0));
+  line.add(step(3.0));
+  EXPECT_EQ(line.text(8, 100, 1600),
+            "step 8 of 100 | 1 m 40 s left | lm loss 3.0000 | 512 tokens/s | lr 1.50E-04 | grad norm 2.250");
+  EXPECT_THAT(line.text(100, 100, 0), Not(HasSubstr("left")));
+}
+
+TEST(EvaluationLine, IsMegatrons) {
+  EXPECT_EQ(evaluation_line(100, "validation", {{"lm loss", 2.0}}),
+            " validation loss at iteration 100 on validation set | lm loss value: 2.000000E+00 |"
+            " lm loss PPL: 7.389056E+00 |");
+  EXPECT_EQ(perplexity(1000.0), std::exp(20.0));
 }
 
 }  // namespace

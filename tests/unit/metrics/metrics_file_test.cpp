@@ -55,6 +55,14 @@ TEST_F(MetricsFileTest, ResumingCutsToTheRestoredStep) {
   EXPECT_EQ(text(), "{\"step\":1}\n{\"step\":2}\n{\"step\":2,\"valid_loss\":1.5}\n{\"step\":3}\n");
 }
 
+TEST_F(MetricsFileTest, ResumingDropsWhatWasEvaluatedAtTheEnd) {
+  put("{\"step\":2}\n{\"step\":2,\"valid_loss\":1.5}\n{\"step\":2,\"final\":true,\"valid_loss\":1.25}\n");
+  MetricsFile file(path_, 2);
+  file.append({{"step", 3}});
+  file.sync();
+  EXPECT_EQ(text(), "{\"step\":2}\n{\"step\":2,\"valid_loss\":1.5}\n{\"step\":3}\n");
+}
+
 TEST_F(MetricsFileTest, ALastLineCutOffAtAnyPlaceIsDropped) {
   const std::string last = "{\"step\":3,\"loss\":1.25}";
   for (std::size_t size = 0; size <= last.size(); ++size) {

@@ -38,6 +38,28 @@ TEST(TrainConfig, ScheduleLengthsMayBeStepsSamplesOrAFraction) {
   EXPECT_EQ(resolved(config).schedule().warmup_samples, 7);
 }
 
+TEST(TrainConfig, StepsAreCountedThroughARampUp) {
+  EXPECT_EQ(resolved(ten_steps()).total_steps(), 10);
+  TrainConfig config = ten_steps();
+  config.train_iters.reset();
+  config.train_samples = 100;
+  config.global_batch_size = 24;
+  config.rampup_batch_size = {12, 6, 40};  // steps of 12 until 20 samples, of 18 until 40, then of 24
+  const TrainConfig ramp = resolved(config);
+  int64_t steps = 0;
+  for (int64_t consumed = 0; consumed < 100; ++steps) consumed += step_batch(ramp.batches(2), consumed).global_batch;
+  EXPECT_EQ(ramp.total_steps(), steps);
+}
+
+TEST(TrainConfig, EvaluationIsOffUntilAskedFor) {
+  EXPECT_EQ(resolved(ten_steps()).eval.eval_iters, 0);
+  TrainConfig config = ten_steps();
+  config.eval.eval_interval = 5;
+  EXPECT_EQ(resolved(config).eval.eval_iters, 100);
+  config.eval.eval_iters = 0;
+  EXPECT_THROW(resolved(config), ConfigError);
+}
+
 TEST(TrainConfig, RefusesOptionsThatSayTheSameThing) {
   TrainConfig config = ten_steps();
   config.train_samples = 5;
