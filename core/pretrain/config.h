@@ -54,6 +54,7 @@ struct TrainConfig {
   std::optional<int64_t> train_iters;
   std::optional<int64_t> train_samples;
   int64_t cpu_threads = 0;
+  bool cpu_memory_pool = true;
 
   double lr = 3e-4;
   double min_lr = 0.0;
@@ -192,6 +193,9 @@ void TrainConfig::fields(Self& self, Visitor&& visit) {
         "Compute threads per rank; 0: the machine's cores shared by its ranks. Recorded, because it changes the last "
         "bits of sums.",
         {.min = 0});
+  visit(
+      "cpu_memory_pool", self.cpu_memory_pool,
+      "Keep freed tensors on the CPU for the next step instead of giving them back to the system. Changes no number.");
   visit("lr", self.lr, "Learning rate after warm-up.", {.min = 0});
   visit("min_lr", self.min_lr, "Learning rate at and after the end of the decay.", {.min = 0});
   visit("lr_decay_style", self.lr_decay_style, "How the learning rate falls.",

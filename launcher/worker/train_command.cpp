@@ -1,4 +1,5 @@
 #include "core/base/log.h"
+#include "core/comm/cpu_memory.h"
 #include "core/pretrain/plan_run.h"
 #include "core/pretrain/pretrain.h"
 #include "launcher/worker/commands.h"
@@ -16,6 +17,7 @@ ExitCode train_command(const Arguments& arguments, const CommandContext& context
   Log log(LogLevel::kInfo, names_rank ? "rank " + std::to_string(rank.rank) : "");
   if (rank.rank == 0 && plan.output_dir.empty())
     log.warning("no --output-dir: this run writes no metrics or checkpoints");
+  if (plan.config.train.cpu_memory_pool) use_memory_pool();
   LaunchContext launch;
   launch.rank = rank;
   launch.log = &log;
