@@ -35,9 +35,10 @@ Outcome run(const std::vector<std::string>& arguments, const Worker& worker) {
   std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
   if (command == "version" || command == "--version") return print(version_text() + "\n");
   if (is_help_flag(command) || (command == "help" && rest.empty())) return print(usage_text());
-  if (command == "help" || command == "plugin") return launch_command(worker, command, rest);
-  if (command != "train") throw ConfigError(unknown_command_text(command));
   const auto help = std::find_if(rest.begin(), rest.end(), is_help_flag);
+  if (command == "generate" && help != rest.end()) return launch_command(worker, "help", {command});
+  if (command == "help" || command == "plugin" || command == "generate") return launch_command(worker, command, rest);
+  if (command != "train") throw ConfigError(unknown_command_text(command));
   if (help == rest.end()) return train(rest, worker);
   rest.erase(help);
   return launch_command(worker, "help", parse_train_request(rest).arguments);

@@ -4,7 +4,7 @@
 
 namespace slipway {
 
-std::vector<std::string> command_names() { return {"train", "plugin", "help", "version"}; }
+std::vector<std::string> command_names() { return {"train", "generate", "plugin", "help", "version"}; }
 
 std::string usage_text() {
   return version_text() +
@@ -13,6 +13,8 @@ std::string usage_text() {
   slipway train --manifest FILE [--plugin FILE]... [--nproc-per-node N] [--any-option value]...
       Trains what the manifest describes, on N ranks of this machine (1). An option on the command line wins over
       the manifest. With RANK and WORLD_SIZE in the environment it is one rank of a run that is launched elsewhere.
+  slipway generate --checkpoint RUN --prompt TEXT [--temperature T] [--top-k K] [--top-p P] [--num-samples N]
+      Text from a trained model; `slipway help generate` has all options.
   slipway plugin list
       The plugins that can be found, and what they provide.
   slipway plugin info PATH

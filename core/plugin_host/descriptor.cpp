@@ -1,5 +1,6 @@
 #include <slipway/dataset.h>
 #include <slipway/dp.h>
+#include <slipway/tokenizer.h>
 
 #include <cstring>
 #include <set>
@@ -40,6 +41,10 @@ const std::vector<Kind>& kinds() {
        {SLW_SLOT(slw_dp_vtable, create), SLW_SLOT(slw_dp_vtable, destroy), SLW_SLOT(slw_dp_vtable, plan),
         SLW_SLOT(slw_dp_vtable, attach), SLW_SLOT(slw_dp_vtable, step_begin), SLW_SLOT(slw_dp_vtable, grad_ready),
         SLW_SLOT(slw_dp_vtable, grad_reduce_finish)}},
+      {SLW_KIND_TOKENIZER,
+       {SLW_SLOT(slw_tokenizer_vtable, create), SLW_SLOT(slw_tokenizer_vtable, destroy),
+        SLW_SLOT(slw_tokenizer_vtable, info), SLW_SLOT(slw_tokenizer_vtable, encode),
+        SLW_SLOT(slw_tokenizer_vtable, decode)}},
   };
   return all;
 }
@@ -62,7 +67,7 @@ void check_component(const std::string& who, const slw_component& component) {
   }
   throw PluginError(who + " is of kind '" + component.kind +
                     "', which this slipway does not know; known are slw.model/1, slw.dataset/1, slw.optimizer/1, "
-                    "slw.dp/1");
+                    "slw.dp/1, slw.tokenizer/1");
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ HostDataset::~HostDataset() {
 
 slw_dataset_info HostDataset::info() const {
   slw_dataset_info info{};
-  info.struct_size = SLW_SIZE_TO(slw_dataset_info, tokens_per_epoch);
+  info.struct_size = SLW_SIZE_TO(slw_dataset_info, tokenizer);
   call(site_, "info", [&](slw_error* e) { return table_->info(dataset_, &info, e); });
   return info;
 }

@@ -67,6 +67,14 @@ void read_tensor(const CheckpointReader& reader, const StoredTensor& tensor) {
   unpack(packed, tensor);
 }
 
+void read_tensors(const Runtime& runtime, const CheckpointReader& reader, const std::vector<StoredTensor>& tensors) {
+  ProgressBar bar(progress_log(runtime), "reading the checkpoint", static_cast<int64_t>(tensors.size()));
+  for (const StoredTensor& tensor : tensors) {
+    read_tensor(reader, tensor);
+    bar.advance();
+  }
+}
+
 // What the ranks together want: every tensor once, whole.
 std::vector<TensorInfo> wanted_tensors(const std::vector<StoredTensor>& tensors) {
   std::vector<TensorInfo> wanted;
@@ -107,6 +115,17 @@ void save_checkpoint(Runtime& runtime, const Training& training, const Iterators
   }
 }
 
+void load_parameters(Runtime& runtime, const CheckpointReader& reader, Training& training) {
+  const std::vector<StoredTensor> tensors = stored_parameters(training);
+  const TensorDifference difference = reader.compare(wanted_tensors(tensors));
+  if (!difference.missing.empty() || !difference.changed.empty()) {
+    throw CheckpointError(reader.folder().string() + " does not hold this model: " + difference.to_string());
+  }
+  read_tensors(runtime, reader, tensors);
+  training.store->weights_changed();
+  training.dp->gather_params();
+}
+
 bool load_newest_checkpoint(Runtime& runtime, Training& training) {
   const std::optional<FoundCheckpoint> found = newest_checkpoint(runtime.folder.checkpoints());
   require_equal_on_all_ranks(runtime, "newest checkpoints", found ? found->folder.string() : "none");
@@ -128,11 +147,7 @@ bool load_newest_checkpoint(Runtime& runtime, Training& training) {
       read_run_state(reader.state(), (found->folder / "state.json").string(), runtime, training);
   const std::vector<StoredTensor> tensors = stored_tensors(training);
   reader.require_same(wanted_tensors(tensors));
-  ProgressBar bar(progress_log(runtime), "reading the checkpoint", static_cast<int64_t>(tensors.size()));
-  for (const StoredTensor& tensor : tensors) {
-    read_tensor(reader, tensor);
-    bar.advance();
-  }
+  read_tensors(runtime, reader, tensors);
   training.progress = restored.progress;
   training.data_fingerprint = restored.data_fingerprint;
   training.store->weights_changed();

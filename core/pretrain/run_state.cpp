@@ -65,6 +65,8 @@ std::string run_state_text(const Runtime& runtime, const Training& training, con
   state["consumed_valid_samples"] = p.consumed_valid_samples;
   state["num_floating_point_operations_so_far"] = p.num_floating_point_operations_so_far;
   state["data_fingerprint"] = data_fingerprint;
+  const Vocabulary& vocabulary = training.vocabulary;
+  state["vocabulary"] = {{"size", vocabulary.size}, {"eod_id", vocabulary.eod_id}, {"tokenizer", vocabulary.tokenizer}};
   state["table_version"] = training.description.table_version;
   state["layout"] = {{"world_size", runtime.mesh.sizes().world}, {"dp", runtime.mesh.dp()}};
   state["libtorch"] = runtime.plan.libtorch_build;

@@ -66,9 +66,8 @@ void for_each_row(const StoredTensor& tensor, Visit&& visit) {
 
 }  // namespace
 
-std::vector<StoredTensor> stored_tensors(const Training& training) {
+std::vector<StoredTensor> stored_parameters(const Training& training) {
   std::vector<StoredTensor> tensors;
-  const bool sharded = !training.plan.shards.empty();
   for (const OwnedRange& owned : training.owned) {
     const Param& param = training.table.params()[static_cast<size_t>(owned.param)];
     float* values = training.store->data(owned.param) + owned.begin;
@@ -80,12 +79,18 @@ std::vector<StoredTensor> stored_tensors(const Training& training) {
     float* values = training.store->data(param.index);
     tensors.push_back(part_of(param, param.name(), 0, {values, static_cast<size_t>(param.local_numel)}));
   }
+  for (StoredTensor& tensor : tensors) tensor.is_replicated = training.plan.shards.empty();
+  return tensors;
+}
+
+std::vector<StoredTensor> stored_tensors(const Training& training) {
+  std::vector<StoredTensor> tensors = stored_parameters(training);
   for (const Updates::State& state : training.updates->states()) {
     const std::string name = "optimizer." + state.slot + "." + state.param->name();
     tensors.push_back(state.is_scalar ? scalar_state(name, state.values)
                                       : part_of(*state.param, name, state.begin, state.values));
   }
-  for (StoredTensor& tensor : tensors) tensor.is_replicated = !sharded;
+  for (StoredTensor& tensor : tensors) tensor.is_replicated = training.plan.shards.empty();
   return tensors;
 }
 

@@ -22,6 +22,8 @@ struct StoredTensor {
   bool is_replicated = true;  // every data-parallel rank holds it
 };
 
+// In declare order: the same list on every rank, up to the parts.
+std::vector<StoredTensor> stored_parameters(const Training& training);
 // Parameters, then optimizer state, in declare order: the same list on every rank, up to the parts.
 std::vector<StoredTensor> stored_tensors(const Training& training);
 

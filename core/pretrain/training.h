@@ -26,8 +26,16 @@ struct Progress {
   double num_floating_point_operations_so_far = 0;
 };
 
+// What the data's ids are.
+struct Vocabulary {
+  int64_t size = 0;       // ids are in [0, size)
+  int64_t eod_id = -1;    // -1: none
+  std::string tokenizer;  // name of the plugin that makes them of text; "": unknown
+};
+
 struct Training {
   // Members are destroyed from the bottom up: what is used by others comes first.
+  Vocabulary vocabulary;
   slw_run_info run_info{};
   slw_stage stage{};
   ModelDescription description;

@@ -6,6 +6,7 @@
 #include "core/config/help.h"
 #include "core/pretrain/plan_run.h"
 #include "launcher/worker/commands.h"
+#include "launcher/worker/generate_command.h"
 
 namespace slipway {
 namespace {
@@ -42,6 +43,8 @@ ExitCode help_command(const Arguments& arguments, const CommandContext& context)
   const Arguments flags(arguments.begin() + (has_topic ? 1 : 0), arguments.end());
   for (HelpSection& section : provider_sections(flags, context.reporter)) sections.push_back(std::move(section));
   if (has_topic) {
+    const SectionSpec generate = generate_section();
+    sections.push_back({"slipway generate", generate.name, generate.options});
     std::vector<std::string> names;
     for (const HelpSection& section : sections) names.push_back(section.section);
     std::erase_if(sections, [&](const HelpSection& section) { return section.section != arguments[0]; });

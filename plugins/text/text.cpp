@@ -54,6 +54,7 @@ class Text {
     info.size = size_;
     info.vocab_size = has_boundaries_ ? 257 : 256;
     info.eod_id = has_boundaries_ ? kEndOfDocument : -1;
+    info.tokenizer = "byte";
     info.tokens_per_epoch = samples_per_epoch_ * seq_length_;
     return info;
   }

@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-HEADERS = ["base", "host", "services", "model", "dataset", "optimizer", "dp", "philox"]
+HEADERS = ["base", "host", "services", "model", "dataset", "optimizer", "dp", "tokenizer", "philox"]
 
 
 def without_comments(text):

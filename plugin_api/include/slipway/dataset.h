@@ -37,6 +37,7 @@ typedef struct slw_dataset_info {
   int64_t vocab_size; /* ids are in [0, vocab_size); known from create on */
   int64_t eod_id;     /* -1: none */
   int64_t tokens_per_epoch;
+  const char* tokenizer; /* name of the tokenizer whose ids these are ("byte"), valid until destroy; NULL: unknown */
 } slw_dataset_info;
 
 enum { SLW_FIELD_WHOLE_BATCH = 1u << 0 }; /* no leading batch dimension (packed rows, cu_seqlens) */

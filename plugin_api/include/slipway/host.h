@@ -35,7 +35,7 @@ struct slw_host {
 /* One provider inside a plugin. */
 typedef struct slw_component {
   uint32_t struct_size, flags;
-  const char* kind; /* "slw.model/1" "slw.dataset/1" "slw.optimizer/1" "slw.dp/1" */
+  const char* kind; /* "slw.model/1" "slw.dataset/1" "slw.optimizer/1" "slw.dp/1" "slw.tokenizer/1" */
   const char* name; /* what the manifest's "use" says; unique inside the plugin */
   const char* summary;
   const slw_option* const* options;

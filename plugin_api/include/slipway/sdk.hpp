@@ -23,3 +23,4 @@
 #include <slipway/sdk/plugin.hpp>
 #include <slipway/sdk/structs.hpp>
 #include <slipway/sdk/tensor.hpp>
+#include <slipway/sdk/tokenizer.hpp>

@@ -6,6 +6,7 @@
 #include <slipway/sdk/model.hpp>
 #include <slipway/sdk/optimizer.hpp>
 #include <slipway/sdk/options.hpp>
+#include <slipway/sdk/tokenizer.hpp>
 
 SLW_SDK_BEGIN
 
@@ -28,6 +29,8 @@ template <class Class>
 inline constexpr slw_optimizer_vtable optimizer_table = OptimizerOf<Class>::table();
 template <class Class>
 inline constexpr slw_dp_vtable dp_table = DpOf<Class>::table();
+template <class Class>
+inline constexpr slw_tokenizer_vtable tokenizer_table = TokenizerOf<Class>::table();
 
 // What stands in slw_component beside the v-table. state_version: of what the component stores in checkpoints.
 struct Provider {
@@ -65,6 +68,11 @@ constexpr slw_component optimizer(Provider provider, const Table& options) {
 template <class Class, class Table>
 constexpr slw_component dp(Provider provider, const Table& options) {
   return component(SLW_KIND_DP, provider, options, &dp_table<Class>);
+}
+
+template <class Class, class Table>
+constexpr slw_component tokenizer(Provider provider, const Table& options) {
+  return component(SLW_KIND_TOKENIZER, provider, options, &tokenizer_table<Class>);
 }
 
 constexpr slw_plugin plugin(const About& about, uint32_t num_components, const slw_component* const* components) {

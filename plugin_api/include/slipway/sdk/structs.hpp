@@ -6,6 +6,7 @@
 #include <slipway/dp.h>
 #include <slipway/model.h>
 #include <slipway/optimizer.h>
+#include <slipway/tokenizer.h>
 #include <slipway/sdk/error.hpp>
 
 #include <type_traits>
@@ -35,7 +36,7 @@ SLW_SDK_STRUCT(slw_metrics, deposit);
 SLW_SDK_STRUCT(slw_threads, parallel_for);
 SLW_SDK_STRUCT(slw_dataset_args, cache_dir);
 SLW_SDK_STRUCT(slw_build_args, num_samples);
-SLW_SDK_STRUCT(slw_dataset_info, tokens_per_epoch);
+SLW_SDK_STRUCT(slw_dataset_info, tokenizer);
 SLW_SDK_STRUCT(slw_field, seq_dim2_plus_1);
 SLW_SDK_STRUCT(slw_field_sink, add);
 SLW_SDK_STRUCT(slw_get_args, dims);
@@ -73,6 +74,8 @@ SLW_SDK_STRUCT(slw_attach_args, pool);
 SLW_SDK_STRUCT(slw_unit_args, grad);
 SLW_SDK_STRUCT(slw_ready_args, stream);
 SLW_SDK_STRUCT(slw_dp_vtable, unit_release);
+SLW_SDK_STRUCT(slw_tokenizer_info, mask_id);
+SLW_SDK_STRUCT(slw_tokenizer_vtable, decode);
 #undef SLW_SDK_STRUCT
 
 // An all-zero T (the plain default of every field) with its struct_size set.
