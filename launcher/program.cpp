@@ -53,7 +53,7 @@ int run_program(const std::vector<std::string>& arguments, const Worker& worker)
   } catch (const Error& error) {
     outcome = {static_cast<int>(error.code()), error.what()};
   }
-  if (!outcome.message.empty()) std::cerr << "slipway: " << outcome.message << std::endl;
+  if (!outcome.message.empty()) std::cerr << "slipway: " << outcome.message << "\n" << std::flush;
   return outcome.exit_code;
 }
 

@@ -135,7 +135,7 @@ class Supervisor {
         child->end.signal = WTERMSIG(status);
       else
         child->end.exit_code = WEXITSTATUS(status);
-      child->end.killed_by_us = child->end.signal != 0 && child->sent_signals.count(child->end.signal) > 0;
+      child->end.killed_by_us = child->end.signal != 0 && child->sent_signals.contains(child->end.signal);
       child->report->finish();
       if (!is_orderly(child->end) && !child->end.killed_by_us) note_failure(*child);
     }

@@ -113,8 +113,8 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
   const std::string nearest = nearest_name(name, candidates);
   if (!nearest.empty()) return "; did you mean " + in_quotes(nearest) + "?";
   if (candidates.empty()) return "; none is allowed here";
-  std::vector<std::string> listed(candidates.begin(),
-                                  candidates.begin() + std::min(candidates.size(), kMaxListedNames));
+  std::vector<std::string> listed = candidates;
+  listed.resize(std::min(listed.size(), kMaxListedNames));
   const std::size_t more = candidates.size() - listed.size();
   return "; allowed: " + join(listed, ", ") + (more > 0 ? ", and " + std::to_string(more) + " more" : "");
 }

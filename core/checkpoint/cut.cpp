@@ -155,10 +155,10 @@ std::string to_string(const Cut& cut) {
   for (std::size_t dim = 0; dim < std::min(cut.offset.size(), cut.shape.size()); ++dim) {
     std::int64_t end = 0;
     const bool overflows = __builtin_add_overflow(cut.offset[dim], cut.shape[dim], &end);
-    if (dim > 0) text += ",";
+    if (dim > 0) text += ',';
     text += std::to_string(cut.offset[dim]) + ":" + (overflows ? "overflow" : std::to_string(end));
   }
-  text += "]";
+  text += ']';
   if (is_slice(cut)) return text;
   return text + "{" + std::to_string(cut.flat_begin) + ":" + std::to_string(cut.flat_end) + "}";
 }

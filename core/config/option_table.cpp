@@ -41,7 +41,7 @@ struct Spellings {
   std::set<std::string> fixed;
 
   void add(const std::string& name, bool sets_value) {
-    const bool clashes = taking_value.count(name) > 0 || (!sets_value && fixed.count(name) > 0);
+    const bool clashes = taking_value.contains(name) || (!sets_value && fixed.contains(name));
     if (clashes) throw ConfigError("the spelling " + in_quotes(name) + " stands for two things");
     (sets_value ? fixed : taking_value).insert(name);
   }

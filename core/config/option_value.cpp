@@ -104,7 +104,7 @@ json guessed_scalar(const OptionSpec& option, const std::string& text) {
 
 json raw_of_text(const OptionSpec& option, const std::string& text) {
   if (text.find(',') == std::string::npos) {
-    const json scalar = guessed_scalar(option, text);
+    json scalar = guessed_scalar(option, text);
     const bool wants_list = option.default_json.empty() || json::parse(option.default_json).is_array();
     if (!wants_list) return scalar;
     return text.empty() ? json::array() : json::array({scalar});

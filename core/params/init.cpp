@@ -17,7 +17,7 @@ struct NormalBlock {
 
 NormalBlock normal_block(const slw_philox_block& block) {
   NormalBlock out{};
-  for (int pair = 0; pair < 2; ++pair) {
+  for (std::size_t pair = 0; pair < 2; ++pair) {
     const double radius = std::sqrt(-2.0 * std::log(slw_uniform(block.lane[2 * pair])));
     const double angle = 2.0 * std::numbers::pi * slw_uniform(block.lane[2 * pair + 1]);
     out.value[2 * pair] = radius * std::cos(angle);

@@ -43,7 +43,7 @@ struct RunFolder {
 class RunReports;
 
 struct Runtime {
-  Runtime(const RunPlan& plan, const LaunchContext& context, Mesh mesh);
+  Runtime(const RunPlan& run_plan, const LaunchContext& launch, Mesh made);
   ~Runtime();
 
   const Config& config() const { return plan.config; }

@@ -2,6 +2,8 @@
 
 #include <slipway/services.h>
 
+#include <utility>
+
 namespace slipway {
 namespace {
 
@@ -41,7 +43,7 @@ void reduce_header(Group& group, StepHeader& header) {
   all_reduce(group, values);
   header.num_microbatches = values.back();
   values.pop_back();
-  header.totals = values;
+  header.totals = std::move(values);
 }
 
 void reduce_losses(Runtime& runtime, Training& training, const LossInputs& inputs, StepResult& result) {

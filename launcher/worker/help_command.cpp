@@ -38,7 +38,7 @@ std::vector<HelpSection> provider_sections(const Arguments& arguments, Reporter&
 }  // namespace
 
 ExitCode help_command(const Arguments& arguments, const CommandContext& context) {
-  const bool has_topic = !arguments.empty() && !arguments[0].starts_with("-");
+  const bool has_topic = !arguments.empty() && !arguments[0].starts_with('-');
   std::vector<HelpSection> sections = core_sections();
   const Arguments flags(arguments.begin() + (has_topic ? 1 : 0), arguments.end());
   for (HelpSection& section : provider_sections(flags, context.reporter)) sections.push_back(std::move(section));

@@ -35,7 +35,7 @@ class Reducer {
   using Work = std::unique_ptr<slw_work, WorkRelease>;
 
   struct Running {
-    Running(const slw_group* of, const slw_comm* comm, const Bucket& bucket, const slw_tensor& grad);
+    Running(const slw_group* of, const slw_comm* comm, const Bucket& bucket, const slw_tensor& buffer);
     const slw_group* group;  // nullptr: one rank, nothing to do
     std::size_t num_params;
     slw::View grad;

@@ -8,7 +8,6 @@
 namespace slipway {
 namespace {
 
-using testing::HasSubstr;
 
 TEST_F(TrainCommand, LearnsATextFile) {
   train_well("a", {"--manifest",

@@ -27,7 +27,7 @@ ModelSetup read_setup(const nlohmann::json& config) {
   for (const auto& [key, value] : config.items()) {
     const auto option = kOptions.find(key);
     if (option != kOptions.end() && !config.contains(option->second)) setup.options[option->second] = value;
-    if (option == kOptions.end() && kNotOptions.count(key) == 0) setup.options[key] = value;
+    if (option == kOptions.end() && !kNotOptions.contains(key)) setup.options[key] = value;
   }
   return setup;
 }

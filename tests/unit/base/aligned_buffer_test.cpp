@@ -29,7 +29,7 @@ TEST(AlignedBuffer, MovesAndFreesOnce) {
     AlignedBuffer a(bytes);
     a.as<char>()[7] = 'x';
     AlignedBuffer b(std::move(a));
-    EXPECT_EQ(a.data(), nullptr);
+    EXPECT_EQ(a.data(), nullptr);  // NOLINT(bugprone-use-after-move): what a move leaves behind is promised
     EXPECT_EQ(a.bytes(), 0u);
     AlignedBuffer c(50, AlignedBuffer::Fill::kUninitialized);
     c = std::move(b);
@@ -44,9 +44,9 @@ TEST(AlignedBuffer, EmptyHasNoMemory) {
 }
 
 TEST(AlignedBuffer, RefusedMemoryIsAnErrorWithItsSize) {
-  EXPECT_THROW(AlignedBuffer(std::numeric_limits<std::size_t>::max()), Error);
+  EXPECT_THROW(const AlignedBuffer refused(std::numeric_limits<std::size_t>::max()), Error);
   try {
-    AlignedBuffer(std::size_t{1} << 52);
+    const AlignedBuffer refused(std::size_t{1} << 52);
     FAIL();
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("4.0 PiB"), std::string::npos) << error.what();

@@ -9,7 +9,7 @@
 namespace slipway {
 namespace {
 
-Lookup from(std::map<std::string, std::string> variables) {
+Lookup from(const std::map<std::string, std::string>& variables) {
   return [variables](const char* name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     return found == variables.end() ? std::nullopt : std::optional(found->second);

@@ -35,10 +35,10 @@ std::string variable(const std::string& name) {
 
 void act(const std::vector<std::string>& words, slipway::Reporter& reporter) {
   const std::string& action = words[0];
-  if (action == "print") std::cout << words[1] << std::endl;
+  if (action == "print") std::cout << words[1] << "\n" << std::flush;
   if (action == "print-part") std::cout << words[1] << std::flush;
-  if (action == "warn") std::cerr << words[1] << std::endl;
-  if (action == "show") std::cout << words[1] << "=" << variable(words[1]) << std::endl;
+  if (action == "warn") std::cerr << words[1] << "\n" << std::flush;
+  if (action == "show") std::cout << words[1] << "=" << variable(words[1]) << "\n" << std::flush;
   if (action == "crumb") reporter.crumb(words[1]);
   if (action == "report") reporter.error(static_cast<slipway::ExitCode>(std::stoi(words[1])), words[2], words[3]);
   if (action == "exit") std::exit(std::stoi(words[1]));
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
   slipway::Reporter reporter(slipway::Reporter::fd_from_environment());
   const char* rank = std::getenv("RANK");
   const std::string self = rank ? rank : "none";
-  if (std::string(argv[1]) != "train") std::cout << "command " << argv[1] << std::endl;
+  if (std::string(argv[1]) != "train") std::cout << "command " << argv[1] << "\n" << std::flush;
   for (int i = 2; i < argc; ++i) {
     std::vector<std::string> words = split(argv[i], ':');
     if (words.size() < 2 || (words[0] != self && words[0] != "all")) continue;

@@ -7,8 +7,6 @@
 namespace slipway {
 namespace {
 
-using testing::HasSubstr;
-
 LauncherRun two_ranks(std::vector<std::string> script) {
   LauncherRun run{{"train", "--nproc-per-node", "2"}};
   run.arguments.insert(run.arguments.end(), script.begin(), script.end());

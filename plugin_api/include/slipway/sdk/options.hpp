@@ -14,6 +14,16 @@ SLW_SDK_BEGIN
 struct Option {
   slw_option row;
 
+ private:
+  // Above its users: clang evaluates none of them at compile time otherwise.
+  template <class Member>
+  constexpr Option with(Member slw_option::*member, Member value) const {
+    Option changed = *this;
+    changed.row.*member = value;
+    return changed;
+  }
+
+ public:
   constexpr Option min(const char* json) const { return with(&slw_option::min_json, json); }
   constexpr Option max(const char* json) const { return with(&slw_option::max_json, json); }
   // A NULL-terminated list of the allowed strings.
@@ -22,14 +32,6 @@ struct Option {
   constexpr Option aliases(const char* const* list) const { return with(&slw_option::aliases, list); }
   // A path, or a JSON list of paths: the host makes it absolute.
   constexpr Option path() const { return with(&slw_option::flags, row.flags | SLW_OPTION_PATH); }
-
- private:
-  template <class Member>
-  constexpr Option with(Member slw_option::*member, Member value) const {
-    Option changed = *this;
-    changed.row.*member = value;
-    return changed;
-  }
 };
 
 // Does `json` look like a value of the type? Called at compile time, where false stops the build.
