@@ -51,25 +51,30 @@ std::string reported_text(const RankEnd& cause, const std::vector<RankEnd>& ends
   return who + "failed" + (report.step.empty() ? "" : " in " + report.step) + ": " + report.message;
 }
 
+std::string during_text(const RankEnd& cause) {
+  return " during " + cause.crumb + "; a plugin that ends the process has to be mended or left out";
+}
+
 std::string killed_text(const RankEnd& cause) {
   std::string text = cause.name + " was killed by " + signal_text(cause.signal);
-  if (!cause.crumb.empty())
-    return text + " during " + cause.crumb + "; a plugin that crashes has to be mended or left out";
+  if (!cause.crumb.empty()) return text + during_text(cause);
   if (cause.signal == SIGKILL) text += "; the machine may have run out of memory, the kernel's log tells";
   return text;
 }
 
 // A rank that said why but had to be killed ends with the code that it announced.
 int exit_code_of(const RankEnd& cause) {
-  if (cause.signal == 0 && cause.exit_code != 0) return cause.exit_code;
-  if (cause.report) return cause.report->exit_code;
-  return static_cast<int>(cause.crumb.empty() ? ExitCode::kRankDied : ExitCode::kPlugin);
+  const bool has_code = cause.signal == 0 && cause.exit_code != 0;
+  if (cause.report) return has_code ? cause.exit_code : cause.report->exit_code;
+  if (!cause.crumb.empty()) return static_cast<int>(ExitCode::kPlugin);
+  return has_code ? cause.exit_code : static_cast<int>(ExitCode::kRankDied);
 }
 
 std::string text_of(const RankEnd& cause, const std::vector<RankEnd>& ends) {
   if (cause.report) return reported_text(cause, ends);
   if (cause.signal != 0) return killed_text(cause);
-  return cause.name + " ended with exit code " + std::to_string(cause.exit_code) + " and said nothing";
+  const std::string text = cause.name + " ended with exit code " + std::to_string(cause.exit_code);
+  return text + (cause.crumb.empty() ? " and said nothing" : during_text(cause));
 }
 
 }  // namespace
@@ -91,7 +96,7 @@ bool take_report_line(const std::string& line, RankEnd& end) {
 }
 
 bool is_orderly(const RankEnd& end) {
-  if (end.signal != 0 || end.report) return false;
+  if (end.signal != 0 || end.report || !end.crumb.empty()) return false;
   return end.exit_code == 0 || end.exit_code == kStopped || end.exit_code == 16 || end.exit_code == 17;
 }
 

@@ -33,7 +33,8 @@ struct Outcome {
 // so is a stop by a signal, which is no failure.
 bool take_report_line(const std::string& line, RankEnd& end);
 
-// Ends that are no failure: done, or all ranks end alike by design (stopped by a signal after saving, and 16 and 17).
+// Ends that are no failure, and not in the middle of a plugin's call: done, or all ranks end alike by design (stopped
+// by a signal after saving, and 16 and 17).
 bool is_orderly(const RankEnd& end);
 
 // The cause of a failed run is told, not its consequences: ranks whose peers died, or which the launcher stopped.

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 namespace slipway {
 namespace {
@@ -31,14 +30,17 @@ void Reporter::crumb(const std::string& text) {
   if (connected()) send(line_of({{"crumb", text}}));
 }
 
+void Reporter::no_crumb() noexcept {
+  if (connected()) send("{\"crumb\":\"\"}\n");
+}
+
 void Reporter::error(ExitCode code, const std::string& step, const std::string& message) {
   if (connected()) send(line_of({{"error", message}, {"exit_code", static_cast<int>(code)}, {"step", step}}));
 }
 
 // What cannot be written is dropped: without a reader there is nobody to tell.
-void Reporter::send(const std::string& line) {
+void Reporter::send(std::string_view rest) noexcept {
   const std::lock_guard lock(mutex_);
-  std::string_view rest = line;
   while (!rest.empty()) {
     const ssize_t written = ::write(fd_, rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;

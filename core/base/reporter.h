@@ -1,11 +1,12 @@
 // How a rank tells the launcher what it is doing and why it fails: lines of JSON through the file descriptor that the
 // launcher leaves in SLIPWAY_REPORT_FD. Without a launcher everything here is silent. Thread-safe.
-//   {"crumb": "init of /path/plugin.so"}   before a call into a plugin that may crash; "" when it came back
+//   {"crumb": "init of /path/plugin.so"}   before a plugin is loaded, and before its init; "" when that came back
 //   {"error": "...", "exit_code": 5, "step": "initialize"}   once, before the rank exits
 #pragma once
 
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "core/base/error.h"
 
@@ -19,11 +20,14 @@ class Reporter {
   static int fd_from_environment();
 
   bool connected() const { return fd_ >= 0; }
+  int fd() const { return fd_; }
   void crumb(const std::string& text);
+  // The call came back.
+  void no_crumb() noexcept;
   void error(ExitCode code, const std::string& step, const std::string& message);
 
  private:
-  void send(const std::string& line);
+  void send(std::string_view line) noexcept;
 
   std::mutex mutex_;
   int fd_;
@@ -33,7 +37,7 @@ class Reporter {
 class Crumb {
  public:
   Crumb(Reporter& reporter, const std::string& text) : reporter_(reporter) { reporter_.crumb(text); }
-  ~Crumb() { reporter_.crumb(""); }
+  ~Crumb() { reporter_.no_crumb(); }
   Crumb(const Crumb&) = delete;
   Crumb& operator=(const Crumb&) = delete;
 

@@ -1,5 +1,5 @@
 // The one way the core calls into a plugin: a status other than SLW_OK becomes an exception that names the plugin, the
-// call and the plugin's own words. Values; any thread.
+// call and the plugin's own words; a crash is named by its mark (base/crash_report.h). Values; any thread.
 #pragma once
 
 #include <slipway/base.h>
@@ -7,6 +7,7 @@
 #include <array>
 #include <string>
 
+#include "core/base/crash_report.h"
 #include "core/base/error.h"
 
 namespace slipway {
@@ -15,6 +16,9 @@ namespace slipway {
 struct CallSite {
   std::string component;
   ExitCode blame = ExitCode::kPlugin;  // exit code of its failures; SLW_COMM is always kRankDied
+  std::string file = {};               // of the plugin; named when the call crashes
+
+  CallMark mark(const char* function) const { return {function, component.c_str(), file.c_str()}; }
 };
 
 // Throws what `status` means. An SLW_INVALID_ARGUMENT from `create` is the user's mistake: exit code 2.
@@ -26,6 +30,7 @@ template <class F>
 void call(const CallSite& site, const char* function, F&& f) {
   std::array<char, 2048> text{};
   slw_error error{SLW_SIZE_TO(slw_error, needed), SLW_OK, text.data(), static_cast<uint32_t>(text.size()), 0};
+  const CallMark mark = site.mark(function);
   const slw_status status = f(&error);
   if (status != SLW_OK) throw_plugin_failure(site, function, status, text.data());
 }

@@ -60,7 +60,8 @@ void check_component(const std::string& who, const slw_component& component) {
     std::memcpy(&size, table, sizeof(size));
     for (const Slot& slot : kind.required) {
       const void* function = nullptr;
-      if (slot.offset + sizeof(function) <= size) std::memcpy(&function, table + slot.offset, sizeof(function));
+      if (slot.offset + sizeof(function) <= size)
+        std::memcpy(static_cast<void*>(&function), table + slot.offset, sizeof(function));
       if (function == nullptr) throw PluginError(who + " lacks the function '" + slot.name + "', which is required");
     }
     return;

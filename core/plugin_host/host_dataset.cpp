@@ -24,7 +24,7 @@ std::string read_text(const CallSite& site, const char* function, Fill&& fill) {
   uint64_t needed = 0;
   for (int attempt = 0; attempt < 2; ++attempt) {
     call(site, function, [&](slw_error* e) { return fill(text.data(), text.size(), &needed, e); });
-    if (needed <= text.size()) return text.c_str();
+    if (needed <= text.size()) return text.substr(0, text.find('\0'));
     text.assign(needed, '\0');
   }
   throw PluginError(site.component + ": " + function + " asks for more room each time");
@@ -40,6 +40,7 @@ HostDataset::HostDataset(const Component& component, const Host& host, const std
 }
 
 HostDataset::~HostDataset() {
+  const CallMark mark = site_.mark("destroy");
   if (dataset_ != nullptr) table_->destroy(dataset_);
 }
 

@@ -40,7 +40,7 @@ std::string DpPlan::to_text() const {
   const auto add = [&](const char* word, std::initializer_list<int64_t> numbers) {
     text += word;
     for (const int64_t number : numbers) text += " " + std::to_string(number);
-    text += "\n";
+    text += '\n';
   };
   for (const Buffer& b : buffers) {
     add("buffer", {b.flags, b.param.code, b.param.bits, b.grad.code, b.grad.bits, b.numel, b.unit, b.chunk});
@@ -58,6 +58,7 @@ HostDp::HostDp(const Component& component, const Host& host, const std::string& 
 }
 
 HostDp::~HostDp() {
+  const CallMark mark = site_.mark("destroy");
   if (dp_ != nullptr) table_->destroy(dp_);
 }
 
@@ -80,6 +81,7 @@ void HostDp::step_begin() {
 }
 
 slw_status HostDp::grad_ready(const slw_ready_args& args, slw_error* error) noexcept {
+  const CallMark mark = site_.mark("grad_ready");
   return table_->grad_ready(dp_, &args, error);
 }
 

@@ -70,6 +70,7 @@ HostModel::HostModel(const Component& component, const Host& host, const std::st
 }
 
 HostModel::~HostModel() {
+  const CallMark mark = site_.mark("destroy");
   if (model_ != nullptr) table_->destroy(model_);
 }
 
@@ -145,7 +146,10 @@ void HostModel::backward(const slw_backward_args& args) {
   call(site_, "backward", [&](slw_error* e) { return table_->backward(model_, &args, e); });
 }
 
-void HostModel::discard(const slw_stage& stage, int32_t slot) { table_->discard(model_, &stage, slot); }
+void HostModel::discard(const slw_stage& stage, int32_t slot) {
+  const CallMark mark = site_.mark("discard");
+  table_->discard(model_, &stage, slot);
+}
 
 void HostModel::step_end(const slw_step_info& info) {
   if (!SLW_HAS_FN(table_, slw_model_vtable, step_end)) return;

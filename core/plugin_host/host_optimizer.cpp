@@ -39,6 +39,7 @@ HostOptimizer::HostOptimizer(const Component& component, const Host& host, const
 }
 
 HostOptimizer::~HostOptimizer() {
+  const CallMark mark = site_.mark("destroy");
   if (optimizer_ != nullptr) table_->destroy(optimizer_);
 }
 

@@ -77,7 +77,7 @@ LibraryFile inspect_library(const std::string& path, const std::string& libtorch
   const ElfFile elf(file.path);
   file.sha256 = sha256_hex(elf.bytes());
   check_entry(elf, file);
-  if (const auto text = elf.data_of(kRequires)) file.requires_json = text->c_str();
+  if (const auto text = elf.data_of(kRequires)) file.requires_json = text->substr(0, text->find('\0'));
   check_requirements(file, libtorch_build);
   return file;
 }
@@ -96,6 +96,24 @@ struct LoadedLibraries {
   }
 };
 
+// A static constructor of the file may crash here.
+boost::dll::shared_library open(const std::string& path, Reporter& reporter) {
+  const Crumb crumb(reporter, "loading plugin " + path);
+  try {
+    return boost::dll::shared_library(path, boost::dll::load_mode::rtld_now);
+  } catch (const boost::system::system_error& error) {
+    throw PluginError(path + " does not load: " + error.what());
+  }
+}
+
+void initialize_plugin(const slw_plugin* plugin, const std::string& path, Reporter& reporter) {
+  if (!SLW_HAS_FN(plugin, slw_plugin, init)) return;
+  const CallSite site{"plugin " + std::string(plugin->id) + " (" + path + ")"};
+  const Crumb crumb(reporter, "init of " + site.component);
+  const BareHost host;
+  call(site, "init", [&](slw_error* error) { return plugin->init(host.get(), error); });
+}
+
 }  // namespace
 
 const LoadedLibrary& load_library(const LibraryFile& file, Reporter& reporter) {
@@ -104,22 +122,11 @@ const LoadedLibrary& load_library(const LibraryFile& file, Reporter& reporter) {
   for (const auto& known : all.libraries) {
     if (known->file.path == file.path) return *known;
   }
-  const Crumb crumb(reporter, "loading plugin " + file.path);
-  boost::dll::fs::error_code failure;
-  boost::dll::shared_library handle;
-  try {
-    handle.load(file.path, boost::dll::load_mode::rtld_now);
-  } catch (const boost::system::system_error& error) {
-    throw PluginError(file.path + " does not load: " + error.what());
-  }
+  boost::dll::shared_library handle = open(file.path, reporter);
   const slw_plugin& plugin = handle.get<const slw_plugin>(kEntry);
   all.handles.push_back(std::move(handle));
   check_descriptor(file.path, plugin);
-  if (SLW_HAS_FN(&plugin, slw_plugin, init)) {
-    const BareHost host;
-    call({"plugin " + std::string(plugin.id) + " (" + file.path + ")"}, "init",
-         [&](slw_error* error) { return plugin.init(host.get(), error); });
-  }
+  initialize_plugin(&plugin, file.path, reporter);
   all.libraries.push_back(std::make_unique<LoadedLibrary>(LoadedLibrary{file, &plugin}));
   return *all.libraries.back();
 }

@@ -18,7 +18,9 @@ std::string kind_word(const std::string& kind) {
   return dot == std::string::npos ? kind : kind.substr(dot + 1, slash - dot - 1);
 }
 
-CallSite Component::site(ExitCode blame) const { return {kind_word(component->kind) + " " + component->name, blame}; }
+CallSite Component::site(ExitCode blame) const {
+  return {kind_word(component->kind) + " " + component->name, blame, library->file.path};
+}
 
 std::vector<std::string> plugin_search_folders(const std::vector<std::string>& extra) {
   std::vector<std::string> folders = extra;

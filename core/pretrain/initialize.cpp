@@ -6,6 +6,7 @@
 #include "core/comm/compute_threads.h"
 #include "core/pretrain/pretrain.h"
 #include "core/pretrain/run_reports.h"
+#include "core/pretrain/same_run.h"
 
 namespace slipway {
 namespace {
@@ -108,7 +109,7 @@ std::unique_ptr<Runtime> initialize(const RunPlan& plan, const LaunchContext& co
 
   set_compute_threads(static_cast<int>(config.train.cpu_threads));
   runtime->comm = std::make_unique<Communicator>(context.rank, runtime->mesh, timeout(config.parallel));
-  require_equal_on_all_ranks(*runtime, "resolved manifests", plan.identity());
+  require_same_run(*runtime);
   runtime->host =
       std::make_unique<Host>(Host::Services{context.log, runtime->comm.get(), static_cast<uint64_t>(config.train.seed),
                                             static_cast<int>(config.train.cpu_threads), context.stop});

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "core/base/hash.h"
 #include "core/comm/compute_threads.h"
 #include "core/comm/mesh.h"
 #include "core/plugin_host/option_specs.h"
@@ -58,8 +57,6 @@ std::vector<const LoadedLibrary*> RunPlan::libraries() const {
   add(data);
   return libraries;
 }
-
-std::string RunPlan::identity() const { return hex64(xxh3_64(resolved_json.data(), resolved_json.size())); }
 
 std::vector<std::string> plugin_folders(const std::vector<std::string>& arguments) {
   const std::string current = std::filesystem::current_path().string();

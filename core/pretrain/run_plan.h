@@ -30,8 +30,6 @@ struct RunPlan {
 
   // The libraries of the chosen providers, each once.
   std::vector<const LoadedLibrary*> libraries() const;
-  // A hash of what every rank must have alike: resolved manifest and plugin files.
-  std::string identity() const;
 };
 
 }  // namespace slipway

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/reporter.h"
+#include "core/base/crash_report.h"
 #include "launcher/worker/commands.h"
 
 namespace {
@@ -25,7 +25,9 @@ int fail(slipway::Reporter& reporter, ExitCode code, const std::string& phase, c
 
 int main(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);  // a reader that leaves must not end a run
+  signal(SIGXFSZ, SIG_IGN);  // a file that must not grow is told as an error, like a full disk
   slipway::Reporter reporter(slipway::Reporter::fd_from_environment());
+  slipway::report_crashes(reporter);
   const std::string command = argc > 1 ? argv[1] : "";
   const std::vector<std::string> arguments(argv + std::min(argc, 2), argv + argc);
   std::string phase = command;
