@@ -13,7 +13,7 @@ namespace slipway {
 namespace {
 
 [[noreturn]] void fail(const char* action, const std::string& path, ExitCode blame, int code = errno) {
-  throw Error(blame, std::string("cannot ") + action + " " + path + ": " + std::strerror(code));
+  throw Error(blame, std::string("cannot ") + action + " " + path + ": " + system_reason(code));
 }
 
 // Closes on every way out; reading has nothing to report on close.
@@ -33,6 +33,11 @@ std::string folder_of(const std::string& path) {
 }
 
 }  // namespace
+
+std::string system_reason(int code) {
+  const bool is_full = code == ENOSPC || code == EDQUOT || code == EFBIG;
+  return std::strerror(code) + std::string(is_full ? "; make room there and start again, a run with --resume" : "");
+}
 
 std::string read_file(const std::string& path, ExitCode blame) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

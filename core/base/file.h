@@ -10,6 +10,9 @@
 
 namespace slipway {
 
+// What the system says to an errno and, of a full disk, what to do next.
+std::string system_reason(int code);
+
 std::string read_file(const std::string& path, ExitCode blame);
 std::uint64_t file_bytes(const std::string& path, ExitCode blame);
 

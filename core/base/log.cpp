@@ -37,14 +37,15 @@ std::string timestamp() {
   return text.data();
 }
 
-// A log that cannot be written must not end a run: what the device refuses is dropped.
-void write_all(int fd, std::string_view text) {
+// A log that cannot be written must not end a run: what the device refuses is dropped. False when some was.
+bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(fd, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
+    if (written <= 0) return false;
     text.remove_prefix(static_cast<std::size_t>(written));
   }
+  return true;
 }
 
 bool stderr_is_terminal() {
@@ -63,6 +64,19 @@ std::string fit(const std::string& text, std::size_t columns) {
   return text.substr(0, std::max<std::size_t>(1, columns) - 1);
 }
 
+struct LogFile {
+  int fd;
+  std::string path;
+  bool is_complete = true;
+
+  void write(std::string_view line) {
+    if (write_all(fd, line) || !is_complete) return;
+    is_complete = false;
+    write_all(STDERR_FILENO, "warning: cannot write " + path + ": " + std::strerror(errno) +
+                                 "; lines of the log are missing there from here on\n");
+  }
+};
+
 }  // namespace
 
 struct Log::Sinks {
@@ -70,7 +84,7 @@ struct Log::Sinks {
   bool to_stderr = true;
   bool is_terminal = stderr_is_terminal();
   std::string live;  // what is shown below the log
-  std::vector<int> files;
+  std::vector<LogFile> files;
   std::deque<std::string> early;  // lines before the first file
 
   void erase_live() const {
@@ -80,7 +94,7 @@ struct Log::Sinks {
     if (!live.empty()) write_all(STDERR_FILENO, fit(live, terminal_columns()));
   }
   void keep(const std::string& line) {
-    for (const int fd : files) write_all(fd, line);
+    for (LogFile& file : files) file.write(line);
     if (!files.empty()) return;
     early.push_back(line);
     if (early.size() > kMaxEarlyLines) early.pop_front();
@@ -101,15 +115,15 @@ Log::Log(LogLevel level, std::string prefix)
 
 Log::~Log() {
   sinks_->erase_live();
-  for (int fd : sinks_->files) ::close(fd);
+  for (const LogFile& file : sinks_->files) ::close(file.fd);
 }
 
 void Log::add_file(const std::string& path) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (fd < 0) throw Error(ExitCode::kUsage, "cannot open the log file " + path + ": " + std::strerror(errno));
   const std::lock_guard lock(sinks_->mutex);
-  sinks_->files.push_back(fd);
-  for (const std::string& line : sinks_->early) write_all(fd, line);
+  LogFile& file = sinks_->files.emplace_back(LogFile{fd, path});
+  for (const std::string& line : sinks_->early) file.write(line);
   sinks_->early.clear();
 }
 

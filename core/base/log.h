@@ -25,7 +25,8 @@ class Log {
   Log& operator=(const Log&) = delete;
 
   // Also writes every later line to the end of `path`; the first file gets the lines before too (the newest 1000).
-  // Throws Error (usage) when it cannot be opened.
+  // Throws Error (usage) when it cannot be opened. Lines that the disk refuses later are lost there; stderr is told
+  // once.
   void add_file(const std::string& path);
   // Stops or resumes writing to stderr; files are not concerned. On at first.
   void set_stderr(bool enabled);

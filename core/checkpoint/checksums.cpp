@@ -16,6 +16,12 @@ namespace {
 constexpr const char* kFirstLine = "slipway-checksums 1";
 constexpr std::uint64_t kMaxListBytes = std::uint64_t{64} << 20;
 
+[[noreturn]] void fail_damaged(const std::filesystem::path& file, const std::string& reason) {
+  throw CheckpointError(file.string() + ": " + reason +
+                        ": the file is damaged; restore it from a copy, or resume from an older step by writing that " +
+                        "folder's name into " + (file.parent_path().parent_path() / "latest").string());
+}
+
 std::optional<std::uint64_t> parse_number(std::string_view text, int base) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
@@ -41,15 +47,9 @@ std::string_view checked_list(std::string_view text, const std::string& path) {
   const std::size_t list_size = text.size() - std::min(text.size(), last_size);
   const std::string_view list = text.substr(0, list_size);
   if (text.substr(list_size) != last_line(list)) {
-    throw CheckpointError(path + ": is damaged: its last line is not the checksum of the lines before");
+    fail_damaged(path, "its last line is not the checksum of the lines before");
   }
   return list;
-}
-
-[[noreturn]] void fail_damaged(const std::filesystem::path& file, const std::string& reason) {
-  throw CheckpointError(file.string() + ": " + reason +
-                        ": the file is damaged; restore it from a copy, or resume from an older step by writing that " +
-                        "folder's name into " + (file.parent_path().parent_path() / "latest").string());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/hash.h"
 
 namespace slipway {
@@ -19,7 +20,7 @@ namespace {
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 
 [[noreturn]] void fail(const char* action, const std::string& path) {
-  throw CheckpointError(std::string("cannot ") + action + " " + path + ": " + std::strerror(errno));
+  throw CheckpointError(std::string("cannot ") + action + " " + path + ": " + system_reason(errno));
 }
 
 }  // namespace
