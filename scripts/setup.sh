@@ -20,7 +20,7 @@ torch_version=2.11.0
 beside_toolkit=(nvidia-cusparselt-cu13==0.8.0 nvidia-nvshmem-cu13==3.4.5 "cuda-toolkit[cufile]==13.0.2")
 toolkit_libraries=(libcudart.so.13 libcublas.so.13 libcublasLt.so.13 libcufft.so.12 libcurand.so.10 libcusolver.so.12
   libcusparse.so.12 libcupti.so.13 libnvrtc.so.13 libnvJitLink.so.13 libcudnn.so.9 libnccl.so.2)
-python_tools=(numpy==2.4.1 safetensors==0.7.0 lizard==1.24.0 clang-format==14.0.6)
+python_tools=(numpy==2.4.1 safetensors==0.7.0 lizard==1.24.0 clang-format==14.0.6 clang-tidy==23.1.4)
 
 say() { printf 'setup: %s\n' "$*"; }
 

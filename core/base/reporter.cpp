@@ -39,13 +39,13 @@ void Reporter::error(ExitCode code, const std::string& step, const std::string& 
 }
 
 // What cannot be written is dropped: without a reader there is nobody to tell.
-void Reporter::send(std::string_view rest) noexcept {
+void Reporter::send(std::string_view line) noexcept {
   const std::lock_guard lock(mutex_);
-  while (!rest.empty()) {
-    const ssize_t written = ::write(fd_, rest.data(), rest.size());
+  while (!line.empty()) {
+    const ssize_t written = ::write(fd_, line.data(), line.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return;
-    rest.remove_prefix(static_cast<std::size_t>(written));
+    line.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 

@@ -61,7 +61,8 @@ class ActivationFunction : public torch::autograd::Function<ActivationFunction> 
 
   static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
     const auto activation = static_cast<Activation>(ctx->saved_data["activation"].toInt());
-    const at::Tensor x = ctx->get_saved_variables()[0], dy = gradients[0];
+    const at::Tensor x = ctx->get_saved_variables()[0];
+    const at::Tensor& dy = gradients[0];
     if (!ctx->saved_data["gated"].toBool()) return {gradient(activation, dy, x), at::Tensor(), at::Tensor()};
     const std::vector<at::Tensor> halves = x.chunk(2, -1);
     at::Tensor dx = at::empty_like(x);

@@ -15,6 +15,13 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_PCH_INSTANTIATE_TEMPLATES OFF)
 
+# Sanitizers for all of our code, plugins included: address,undefined. Slower tests get more time.
+set(SLIPWAY_SANITIZE "" CACHE STRING "Sanitizers of GCC to build with, such as address,undefined; none when empty")
+if(SLIPWAY_SANITIZE)
+  add_compile_options(-fsanitize=${SLIPWAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1 -O1)
+  add_link_options(-fsanitize=${SLIPWAY_SANITIZE})
+endif()
+
 find_program(SLIPWAY_CCACHE ccache)
 mark_as_advanced(SLIPWAY_CCACHE)
 if(SLIPWAY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -105,7 +112,7 @@ endfunction()
 
 # slipway_test(path/foo_test.cpp LABEL unit [TIMEOUT 60] [SOURCES more.cpp...] [DEPS targets...] [ARGS args...] [TORCH])
 # Makes a GoogleTest program named after the path below tests/ and registers it with ctest under LABEL.
-# The test runs with SLIPWAY_SOURCE_DIR and SLIPWAY_BUILD_DIR set.
+# The test runs with SLIPWAY_SOURCE_DIR and SLIPWAY_BUILD_DIR set. The target LABEL_tests builds all of a label.
 function(slipway_test path)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "LABEL;TIMEOUT" "SOURCES;DEPS;ARGS")
   slipway_no_rest("slipway_test(${path})" "${arg_UNPARSED_ARGUMENTS}")
@@ -122,16 +129,30 @@ function(slipway_test path)
   slipway_torch_first_in_rpath(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/bin")
   slipway_register_test(${name} LABEL ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} COMMAND ${name} ${arg_ARGS})
+  if(NOT TARGET ${arg_LABEL}_tests)
+    add_custom_target(${arg_LABEL}_tests COMMENT "Everything for ctest -L ${arg_LABEL}")
+  endif()
+  add_dependencies(${arg_LABEL}_tests ${name})
 endfunction()
+
+# detect_container_overflow off: LibTorch's own code does not keep the marks that ours puts around a std::vector.
+# allocator_may_return_null: tests ask for more memory than there is.
+set(SLIPWAY_SANITIZER_ENVIRONMENT
+    "ASAN_OPTIONS=detect_container_overflow=0:allocator_may_return_null=1:detect_stack_use_after_return=1"
+    "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/leaks.txt:print_suppressions=0"
+    "UBSAN_OPTIONS=print_stacktrace=1")
 
 # slipway_register_test(NAME LABEL label TIMEOUT seconds COMMAND command...)
 # Registers any command with ctest, with the environment that every test gets (why GOMP_SPINCOUNT: launcher/main.cpp).
 function(slipway_register_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT" "COMMAND")
+  set(environment "SLIPWAY_SOURCE_DIR=${PROJECT_SOURCE_DIR}" "SLIPWAY_BUILD_DIR=${CMAKE_BINARY_DIR}" GOMP_SPINCOUNT=1000)
+  if(SLIPWAY_SANITIZE)
+    math(EXPR arg_TIMEOUT "10 * ${arg_TIMEOUT}")
+    list(APPEND environment ${SLIPWAY_SANITIZER_ENVIRONMENT})
+  endif()
   add_test(NAME ${name} COMMAND ${arg_COMMAND})
-  set_tests_properties(
-    ${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT}
-    ENVIRONMENT "SLIPWAY_SOURCE_DIR=${PROJECT_SOURCE_DIR};SLIPWAY_BUILD_DIR=${CMAKE_BINARY_DIR};GOMP_SPINCOUNT=1000")
+  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${environment}")
 endfunction()
 
 # tests/unit/base/error_test.cpp -> unit_base_error_test

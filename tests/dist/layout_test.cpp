@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "tests/support/long.h"
 #include "tests/support/training_run.h"
 
 namespace slipway {
@@ -46,6 +47,17 @@ TEST_P(Layout, MicroBatchSizeChangesNothing) {
   const TrainingRun one = run_training(manifest(), 1);
   expect_same_numbers(one, run_training(manifest(), 1, {"--micro-batch-size", "2"}));
   expect_same_numbers(one, run_training(manifest(), 2, {"--micro-batch-size", "4"}));
+}
+
+TEST_P(Layout, EveryCutOfTheBatchGivesTheSameNumbers) {
+  const TrainingRun one = run_training(manifest(), 1);
+  for (const int world : rounds<std::vector<int>>({2}, {1, 2, 4, 8})) {
+    for (const int micro : rounds<std::vector<int>>({2}, {1, 2, 4, 8})) {
+      if (world * micro > 8) continue;
+      SCOPED_TRACE("data parallel " + std::to_string(world) + ", micro batch " + std::to_string(micro));
+      expect_same_numbers(one, run_training(manifest(), world, {"--micro-batch-size", std::to_string(micro)}));
+    }
+  }
 }
 
 TEST_P(Layout, VocabularyPaddingChangesNothing) {

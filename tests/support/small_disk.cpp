@@ -43,7 +43,8 @@ SmallDisk::SmallDisk(std::uint64_t bytes) {
   std::cout << "the disk that fills up is "
             << (is_mounted_ ? "a tmpfs of " + std::to_string(bytes) + " bytes"
                             : std::string("a limit on the size of files: this process may not mount"))
-            << std::endl;
+            << "\n"
+            << std::flush;
   ::getrlimit(RLIMIT_FSIZE, &limit_before_);
 }
 

@@ -61,7 +61,8 @@ class TorchLayer : public testing::Test {
   void TearDown() override { table_.destroy(model_); }
 
   void bind() {
-    const auto add = [&](int32_t index, const at::Tensor& data, const at::Tensor& grad, std::vector<int64_t> shape) {
+    const auto add = [&](int32_t index, const at::Tensor& data, const at::Tensor& grad,
+                         const std::vector<int64_t>& shape) {
       slw_param_view view = slw::make<slw_param_view>();
       view.index = index;
       view.data = *views_.emplace_back(data.data_ptr(), slw::f32, shape);

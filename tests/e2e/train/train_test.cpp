@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tests/e2e/train/train_command.h"
+#include "tests/support/long.h"
 
 namespace slipway {
 namespace {
@@ -73,15 +74,18 @@ class Resume : public TrainCommand, public testing::WithParamInterface<int> {};
 TEST_P(Resume, EqualsTheStraightRunBitForBit) {
   const int ranks = GetParam();
   train_well("straight", tiny(ranks));
-  ProgramOptions killed;
-  killed.watch = [&](pid_t pid) { kill_after(run("stopped") / "metrics.jsonl", 6, pid); };
-  const ProgramResult stopped = train("stopped", tiny(ranks), killed);
-  ASSERT_NE(stopped.exit_code, 0) << stopped.out;
-  std::vector<std::string> options = tiny(ranks);
-  options.push_back("--resume");
-  train_well("stopped", options);
-  EXPECT_EQ(metrics_of(run("straight")), metrics_of(run("stopped")));
-  EXPECT_EQ(tensors_of(run("straight"), 12), tensors_of(run("stopped"), 12));
+  for (const size_t step : rounds<std::vector<size_t>>({6}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})) {
+    const std::string name = "stopped" + std::to_string(step);
+    ProgramOptions killed;
+    killed.watch = [&](pid_t pid) { kill_after(run(name) / "metrics.jsonl", step, pid); };
+    const ProgramResult stopped = train(name, tiny(ranks), killed);
+    ASSERT_NE(stopped.exit_code, 0) << stopped.out;
+    std::vector<std::string> options = tiny(ranks);
+    options.push_back("--resume");
+    train_well(name, options);
+    EXPECT_EQ(metrics_of(run("straight")), metrics_of(run(name))) << "killed after step " << step;
+    EXPECT_EQ(tensors_of(run("straight"), 12), tensors_of(run(name), 12)) << "killed after step " << step;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Resume, testing::Values(1, 2));

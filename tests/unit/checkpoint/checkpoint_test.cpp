@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/checkpoint/safetensors.h"
+#include "tests/support/long.h"
 #include "tests/support/temp_folder.h"
 
 namespace slipway {
@@ -111,7 +112,7 @@ std::vector<Cut> random_partition(std::mt19937& random, const Shape& shape) {
 
 TEST(Checkpoint, AnyCutLoadsFromAnyOther) {
   std::mt19937 random(4);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < rounds(60, 1000); ++round) {
     const TempFolder root;
     std::vector<Tensor> tensors;
     for (int i = 0; i < 3; ++i) {

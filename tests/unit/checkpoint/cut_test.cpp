@@ -5,6 +5,8 @@
 #include <limits>
 #include <random>
 
+#include "tests/support/long.h"
+
 namespace slipway {
 namespace {
 
@@ -61,7 +63,7 @@ Cut random_cut(std::mt19937& random, const Shape& global) {
 
 TEST(Cut, BoxesHoldItsElementsInOrder) {
   std::mt19937 random(1);
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < rounds(3000, 60000); ++round) {
     const Shape global = random_shape(random);
     const Cut cut = random_cut(random, global);
     ASSERT_EQ(cut_problem(cut, global), "");
@@ -73,7 +75,7 @@ TEST(Cut, BoxesHoldItsElementsInOrder) {
 
 TEST(Cut, RunsCopyExactlyTheCommonElements) {
   std::mt19937 random(2);
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < rounds(3000, 60000); ++round) {
     const Shape global = random_shape(random);
     const Cut source = random_cut(random, global);
     const Cut target = random_cut(random, global);

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "core/checkpoint/checkpoint.h"
+#include "tests/support/long.h"
 #include "tests/support/temp_folder.h"
 
 extern char** environ;
@@ -114,7 +115,7 @@ TEST(Kill, TheNewestCommittedCheckpointAlwaysLoads) {
   const TempFolder root;
   std::mt19937 random(5);
   std::int64_t committed = 0;
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < rounds(40, 600); ++round) {
     const Child child = start_child(root.path());
     const std::int64_t first = wait_for_instant(child, random);
     ::kill(child.pid, SIGKILL);

@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "tests/support/long.h"
 #include "tests/support/temp_folder.h"
 
 namespace slipway {
@@ -104,7 +105,7 @@ TEST_F(MetricsFileTest, ADiskThatIsFullIsAnError) {
 
 TEST(JsonNumber, EveryDoubleReadsBackAsItself) {
   std::mt19937_64 random(6);
-  for (int round = 0; round < 20000; ++round) {
+  for (int round = 0; round < rounds(20000, 1000000); ++round) {
     const std::uint64_t bits = random();
     double value = 0.0;
     std::memcpy(&value, &bits, sizeof value);

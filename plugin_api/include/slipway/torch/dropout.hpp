@@ -52,7 +52,7 @@ __attribute__((always_inline)) inline void philox_words(uint64_t key, uint32_t f
     k1 += 0xBB67AE85u;
   }
   const Lanes low = c0 | (c1 << 32), high = c2 | (c3 << 32);
-  for (int i = 0; i < 8; ++i) {
+  for (std::ptrdiff_t i = 0; i < 8; ++i) {
     const uint64_t pair[2] = {low[i], high[i]};
     std::memcpy(out + 4 * i, pair, sizeof pair);
   }

@@ -120,7 +120,7 @@ class TorchModel {
     with_torch_errors([&] {
       Bound& bound = bound_stage(*args.stage);
       const bool saves = (args.flags & SLW_FWD_NO_SAVE) == 0;
-      if (saves && bound.passes.count(args.slot) != 0) {
+      if (saves && bound.passes.count(args.slot) != 0) {  // NOLINT(readability-container-contains): is C++17
         throw Error(SLW_PRECONDITION, cat("slot ", args.slot, " still holds a pass: backward or discard it first"));
       }
       const OnStream on_stream(args.stream);
