@@ -137,9 +137,9 @@ endfunction()
 
 # detect_container_overflow off: LibTorch's own code does not keep the marks that ours puts around a std::vector.
 # allocator_may_return_null: tests ask for more memory than there is.
+# detect_stack_use_after_return stays off: GCC 12 misaligns vectors of 64 bytes with it (GCC bug 110027).
 set(SLIPWAY_SANITIZER_ENVIRONMENT
-    "ASAN_OPTIONS=detect_container_overflow=0:allocator_may_return_null=1:detect_stack_use_after_return=1"
-    "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/leaks.txt:print_suppressions=0"
+    "ASAN_OPTIONS=detect_container_overflow=0:allocator_may_return_null=1"
     "UBSAN_OPTIONS=print_stacktrace=1")
 
 # slipway_register_test(NAME LABEL label TIMEOUT seconds COMMAND command...)
