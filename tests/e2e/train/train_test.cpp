@@ -9,7 +9,6 @@
 namespace slipway {
 namespace {
 
-
 TEST_F(TrainCommand, LearnsATextFile) {
   train_well("a", {"--manifest",
                    manifest("devils_dictionary.json"),
