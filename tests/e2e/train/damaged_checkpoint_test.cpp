@@ -35,6 +35,8 @@ class DamagedCheckpoint : public testing::Test {
                                      run.string(),
                                      "--save-interval",
                                      "4",
+                                     "--cpu-threads",
+                                     "1",
                                      "--lr-decay-iters",
                                      "12"};
     command.insert(command.end(), more.begin(), more.end());

@@ -37,7 +37,7 @@ class PluginFault : public testing::Test {
     return path;
   }
   static ProgramResult train(std::vector<std::string> options, const ProgramOptions& how = {}) {
-    std::vector<std::string> command{built_program("slipway"), "train"};
+    std::vector<std::string> command{built_program("slipway"), "train", "--cpu-threads", "1"};
     command.insert(command.end(), options.begin(), options.end());
     return run_program(command, how);
   }
