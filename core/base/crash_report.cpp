@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <vector>
 
 namespace slipway {
 namespace {
@@ -88,6 +89,29 @@ CallMark::CallMark(const char* function_name, const char* component_name, const 
 }
 
 CallMark::~CallMark() { current = outer_; }
+
+void give_crash_stack() {
+  class Stack {
+   public:
+    Stack() {
+      stack_t stack{};
+      stack.ss_sp = memory_.data();
+      stack.ss_size = memory_.size();
+      ::sigaltstack(&stack, nullptr);
+    }
+    ~Stack() {
+      stack_t none{};
+      none.ss_flags = SS_DISABLE;
+      ::sigaltstack(&none, nullptr);
+    }
+    Stack(const Stack&) = delete;
+    Stack& operator=(const Stack&) = delete;
+
+   private:
+    std::vector<std::byte> memory_ = std::vector<std::byte>(1 << 16);
+  };
+  thread_local const Stack stack;
+}
 
 void report_crashes(const Reporter& reporter) {
   crashes.fd = reporter.fd();

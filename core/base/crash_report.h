@@ -28,4 +28,8 @@ class CallMark {
 // its main thread.
 void report_crashes(const Reporter& reporter);
 
+// Gives the calling thread a stack of its own for that report, without which an overflow of its stack is not named. The
+// main thread has one. For threads that call plugins; again on the same thread does nothing.
+void give_crash_stack();
+
 }  // namespace slipway

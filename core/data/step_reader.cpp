@@ -5,6 +5,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <utility>
 
+#include "core/base/crash_report.h"
 #include "core/base/error.h"
 
 namespace slipway {
@@ -48,9 +49,11 @@ void StepReader::start(Buffer& buffer, const StepRange& step) {
     buffer.batches.emplace_back(fields_, grid_.micro_batch);
   }
   for (int64_t m = 0; m < step.num_microbatches; ++m) {
-    std::packaged_task<void()> task(
-        [this, &batch = buffer.batches[static_cast<size_t>(m)],
-         ordinals = microbatch_ordinals(grid_, step.consumed, m)] { batch.load(dataset_, ordinals, ordinals); });
+    std::packaged_task<void()> task([this, &batch = buffer.batches[static_cast<size_t>(m)],
+                                     ordinals = microbatch_ordinals(grid_, step.consumed, m)] {
+      if (workers_) give_crash_stack();
+      batch.load(dataset_, ordinals, ordinals);
+    });
     buffer.reading.push_back(task.get_future());
     if (workers_) {
       boost::asio::post(workers_->pool, std::move(task));

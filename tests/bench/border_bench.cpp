@@ -105,7 +105,7 @@ class Border {
 
   double get() {
     const slw_dataset_args args{SLW_SIZE_TO(slw_dataset_args, cache_dir), 0, 256, 1, nullptr};
-    const HostDataset dataset({nullptr, &dataset_}, host_, "{}", args);
+    const HostDataset dataset({&library_, &dataset_}, host_, "{}", args);
     const std::vector<int64_t> indices(8);
     const std::vector<slw_tensor*> outs(4);
     return seconds_of([&] { dataset.get(indices, outs); });
@@ -145,13 +145,14 @@ class Border {
     });
   }
   double optimizer_step() {
-    HostOptimizer optimizer({nullptr, &optimizer_}, host_, "{}", training_.run_info);
+    HostOptimizer optimizer({&library_, &optimizer_}, host_, "{}", training_.run_info);
     slw_shard shard{};
     const std::vector<const slw_shard*> shards(training_.owned.size(), &shard);
     return seconds_of([&] { optimizer.step(shards, 1.0); });
   }
 
   const Training& training_;
+  LoadedLibrary library_{};
   Host host_{Host::Services{}};
   slw_model_vtable model_table_ = model_table();
   slw_dp_vtable dp_table_ = dp_table();
@@ -161,8 +162,8 @@ class Border {
   slw_component dp_ = component(SLW_KIND_DP, &dp_table_);
   slw_component optimizer_ = component(SLW_KIND_OPTIMIZER, &optimizer_table_);
   slw_component dataset_ = component(SLW_KIND_DATASET, &dataset_table_);
-  HostModel model_instance_{{nullptr, &model_}, host_, "{}", training_.run_info};
-  HostDp dp_instance_{{nullptr, &dp_}, host_, "{}", training_.run_info};
+  HostModel model_instance_{{&library_, &model_}, host_, "{}", training_.run_info};
+  HostDp dp_instance_{{&library_, &dp_}, host_, "{}", training_.run_info};
 };
 
 std::vector<double> step_seconds(Runtime& runtime, Training& training, Iterators& iterators) {
