@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "core/base/build_info.h"
 #include "core/base/error.h"
 #include "launcher/usage.h"
 
@@ -35,6 +36,7 @@ Outcome run(const std::vector<std::string>& arguments, const Worker& worker) {
   std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
   if (command == "version" || command == "--version") return print(version_text() + "\n");
   if (is_help_flag(command) || (command == "help" && rest.empty())) return print(usage_text());
+  if (command == "help" && rest.size() == 1 && rest[0] == "build") return print(build_info_text(build_info()));
   const auto help = std::find_if(rest.begin(), rest.end(), is_help_flag);
   if (command == "generate" && help != rest.end()) return launch_command(worker, "help", {command});
   if (command == "help" || command == "plugin" || command == "generate") return launch_command(worker, command, rest);

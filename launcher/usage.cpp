@@ -21,6 +21,8 @@ std::string usage_text() {
       What one plugin provides, with its options.
   slipway help [SECTION] [--manifest FILE]
       Every option of the core, and of the providers that the manifest chooses, with default and meaning.
+  slipway help build
+      What this build has: compiler, LibTorch, CUDA and NCCL, and why not.
   slipway version
 
 Ctrl-C asks the ranks to stop; the third time it kills them. Exit codes: 0 done, 1 verification failed, 2 command line,

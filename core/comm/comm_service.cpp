@@ -19,57 +19,65 @@ slw_status guarded(slw_error* error, Call&& call) noexcept {
   return status_of(error, SLW_COMM, call);
 }
 
-template <class Call>
-slw_status enqueue(slw_work** out, slw_error* error, Call&& call) noexcept {
-  return guarded(error, [&] {
-    WorkPtr work = call();
-    if (out == nullptr) {
-      work->wait();
-    } else {
-      *out = reinterpret_cast<slw_work*>(work.release());
-    }
-  });
-}
+// One call on a group, ordered after `stream`. With `out` NULL it is complete (CPU) or in stream order (CUDA) on
+// return.
+struct Enqueue {
+  const slw_group* group;
+  const slw_stream* stream;
+  slw_work** out;
+  slw_error* error;
 
-slw_status all_reduce(const slw_group* g, slw_tensor* t, int32_t op, const slw_stream*, slw_work** w, slw_error* e) {
-  return enqueue(w, e, [&] { return as_group(g).all_reduce(*t, op); });
+  template <class Call>
+  slw_status operator()(Call&& call) const noexcept {
+    return guarded(error, [&] {
+      Group& target = as_group(group);
+      const std::unique_ptr<StreamScope> scope = target.order_after(stream);
+      WorkPtr work = call(target);
+      if (out == nullptr) {
+        work->wait_on(stream);
+      } else {
+        *out = reinterpret_cast<slw_work*>(work.release());
+      }
+    });
+  }
+};
+
+slw_status all_reduce(const slw_group* g, slw_tensor* t, int32_t op, const slw_stream* s, slw_work** w, slw_error* e) {
+  return Enqueue{g, s, w, e}([&](Group& group) { return group.all_reduce(*t, op); });
 }
-slw_status all_gather(const slw_group* g, const slw_tensor* in, slw_tensor* out, const slw_stream*, slw_work** w,
+slw_status all_gather(const slw_group* g, const slw_tensor* in, slw_tensor* out, const slw_stream* s, slw_work** w,
                       slw_error* e) {
-  return enqueue(w, e, [&] { return as_group(g).all_gather(*in, *out); });
+  return Enqueue{g, s, w, e}([&](Group& group) { return group.all_gather(*in, *out); });
 }
-slw_status reduce_scatter(const slw_group* g, const slw_tensor* in, slw_tensor* out, int32_t op, const slw_stream*,
+slw_status reduce_scatter(const slw_group* g, const slw_tensor* in, slw_tensor* out, int32_t op, const slw_stream* s,
                           slw_work** w, slw_error* e) {
-  return enqueue(w, e, [&] { return as_group(g).reduce_scatter(*in, *out, op); });
+  return Enqueue{g, s, w, e}([&](Group& group) { return group.reduce_scatter(*in, *out, op); });
 }
 slw_status all_to_all(const slw_group* g, const slw_tensor* in, const int64_t* in_rows, slw_tensor* out,
-                      const int64_t* out_rows, const slw_stream*, slw_work** w, slw_error* e) {
-  return enqueue(w, e, [&] { return as_group(g).all_to_all(*in, in_rows, *out, out_rows); });
+                      const int64_t* out_rows, const slw_stream* s, slw_work** w, slw_error* e) {
+  return Enqueue{g, s, w, e}([&](Group& group) { return group.all_to_all(*in, in_rows, *out, out_rows); });
 }
-slw_status broadcast(const slw_group* g, slw_tensor* t, int32_t root, const slw_stream*, slw_work** w, slw_error* e) {
-  return enqueue(w, e, [&] { return as_group(g).broadcast(*t, root); });
+slw_status broadcast(const slw_group* g, slw_tensor* t, int32_t root, const slw_stream* s, slw_work** w, slw_error* e) {
+  return Enqueue{g, s, w, e}([&](Group& group) { return group.broadcast(*t, root); });
 }
-slw_status send(const slw_group* g, const slw_tensor* t, int32_t peer, const slw_stream*, slw_work** w, slw_error* e) {
-  return enqueue(w, e, [&] { return as_group(g).send(*t, peer); });
+slw_status send(const slw_group* g, const slw_tensor* t, int32_t peer, const slw_stream* s, slw_work** w,
+                slw_error* e) {
+  return Enqueue{g, s, w, e}([&](Group& group) { return group.send(*t, peer); });
 }
-slw_status recv(const slw_group* g, slw_tensor* t, int32_t peer, const slw_stream*, slw_work** w, slw_error* e) {
-  return enqueue(w, e, [&] { return as_group(g).recv(*t, peer); });
+slw_status recv(const slw_group* g, slw_tensor* t, int32_t peer, const slw_stream* s, slw_work** w, slw_error* e) {
+  return Enqueue{g, s, w, e}([&](Group& group) { return group.recv(*t, peer); });
 }
-// Gloo starts every call at once: between begin and end nothing has to be held back.
 slw_status coalesce_begin(const slw_group* g, slw_error* e) {
-  return guarded(e, [&] { as_group(g); });
+  return guarded(e, [&] { as_group(g).coalesce_begin(); });
 }
-slw_status coalesce_end(const slw_group* g, const slw_stream*, slw_work** w, slw_error* e) {
-  return enqueue(w, e, [&] {
-    as_group(g);
-    return make_done_work();
-  });
+slw_status coalesce_end(const slw_group* g, const slw_stream* s, slw_work** w, slw_error* e) {
+  return Enqueue{g, s, w, e}([&](Group& group) { return group.coalesce_end(); });
 }
 slw_status barrier(const slw_group* g, slw_error* e) {
   return guarded(e, [&] { as_group(g).barrier(); });
 }
-slw_status work_wait(slw_work* work, const slw_stream*, slw_error* e) {
-  return guarded(e, [&] { reinterpret_cast<Work*>(work)->wait(); });
+slw_status work_wait(slw_work* work, const slw_stream* stream, slw_error* e) {
+  return guarded(e, [&] { reinterpret_cast<Work*>(work)->wait_on(stream); });
 }
 
 }  // namespace

@@ -3,22 +3,26 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/comm/cuda_library.h"
 #include "core/comm/rendezvous.h"
 
 namespace slipway {
 
-Communicator::Communicator(const RankEnvironment& environment, const Mesh& mesh, std::chrono::milliseconds timeout) {
-  if (environment.world_size > 1) {
-    rendezvous_ = make_gloo_rendezvous(environment, timeout);
-  }
+Communicator::Communicator(const RankEnvironment& environment, const Mesh& mesh, std::chrono::milliseconds timeout,
+                           const DeviceChoice& choice) {
+  if (environment.world_size > 1 || choice.cuda != nullptr) store_ = make_store(environment, timeout);
+  const auto add = [&](std::unique_ptr<Group> group) { return groups_.emplace_back(std::move(group)).get(); };
+  const auto make_host = [&](const std::string& name, const RankList& ranks) {
+    if (ranks.size() == 1) return add(make_local_group(name, environment.rank));
+    return add(make_gloo_group(*store_, environment, {name, ranks, environment.rank, timeout}));
+  };
   const auto make = [&](const std::string& name, const RankList& ranks) {
-    groups_.push_back(ranks.size() == 1 ? make_local_group(name, environment.rank)
-                                        : rendezvous_->make_group(name, ranks));
-    return groups_.back().get();
+    if (choice.cuda == nullptr) return make_host(name, ranks);
+    return add(choice.cuda->make_nccl_group(*store_, {name, ranks, environment.rank, timeout}, choice.device));
   };
   RankList world(static_cast<size_t>(environment.world_size));
   for (size_t i = 0; i < world.size(); ++i) world[i] = static_cast<int>(i);
-  core_ = make("core", world);
+  core_ = make_host("core", world);
 
   std::map<std::vector<RankList>, Group*> by_partition;
   for (const auto& [name, partition] : mesh.all_groups()) {

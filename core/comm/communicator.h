@@ -14,25 +14,33 @@
 
 namespace slipway {
 
-class Rendezvous;
+class CudaLibrary;
+struct RankStore;
+
+// The GPU whose memory the groups of plugins move, over NCCL; none: host memory, over Gloo.
+struct DeviceChoice {
+  const CudaLibrary* cuda = nullptr;
+  int device = 0;
+};
 
 class Communicator {
  public:
   // Connects all ranks and makes every group of the mesh, on all ranks in one order, with one timeout. Groups of one
   // rank need no network. [collective: world]
-  Communicator(const RankEnvironment& environment, const Mesh& mesh, std::chrono::milliseconds timeout);
+  Communicator(const RankEnvironment& environment, const Mesh& mesh, std::chrono::milliseconds timeout,
+               const DeviceChoice& choice = {});
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
-  // The group that the core itself uses over all ranks; no plugin gets it, so orders never mix.
+  // The group that the core itself uses over all ranks, always for host memory; no plugin gets it, so orders never mix.
   Group& core() const { return *core_; }
   // A group for plugins by its name in slipway/services.h; nullptr: no such name. Names whose groups hold the same
   // ranks share connections.
   Group* group(const std::string& name) const;
 
  private:
-  std::unique_ptr<Rendezvous> rendezvous_;  // nullptr in a world of one; outlives the groups
+  std::shared_ptr<RankStore> store_;  // nullptr in a world of one without a GPU; outlives the groups
   std::vector<std::unique_ptr<Group>> groups_;
   std::map<std::string, Group*> by_name_;
   Group* core_ = nullptr;

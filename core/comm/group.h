@@ -1,8 +1,13 @@
-// Collectives over one group of ranks. No torch here: Gloo stands behind group_gloo.cpp.
+// Collectives over one group of ranks. No torch here: Gloo stands behind group_gloo.cpp, NCCL behind group_nccl.cpp.
 //
 // Every rank of the group makes the same calls in the same order. Calls are serialised by a lock per group, so they may
-// come from any thread; the order is the caller's duty. Tensors are contiguous host memory and must stay untouched
-// until the returned work was waited for. A failure is a CommError that names group, operation, number and bytes.
+// come from any thread; the order is the caller's duty. Tensors are contiguous, in host memory (Gloo, groups of one) or
+// on the group's GPU (NCCL), and must stay untouched until the returned work was waited for. A failure is a CommError
+// that names group, operation, number and bytes; after one, no call of the group succeeds.
+//
+// On a GPU everything is in stream order: a call begins after what the caller's stream holds (order_after says which
+// stream), and Work::wait_on makes a stream wait without blocking the CPU. A collective that fails later than its
+// wait_on is noticed by the next call or wait() of the group: numbers may be trusted once wait() or barrier() returned.
 #pragma once
 
 #include <slipway/services.h>
@@ -16,13 +21,25 @@ namespace slipway {
 class Work {
  public:
   virtual ~Work() = default;
-  // Blocks until the collective is complete on this rank.
+  // Blocks the CPU until the collective is complete on this rank.
   virtual void wait() = 0;
+  // Host memory: as wait(). Device memory: work put on `stream` (NULL: this thread's current one) from now on begins
+  // after the collective; the CPU goes on.
+  virtual void wait_on(const slw_stream* stream) {
+    (void)stream;
+    wait();
+  }
 };
 using WorkPtr = std::unique_ptr<Work>;
 
 // Work that is over already.
 WorkPtr make_done_work();
+
+// While it lives, calls of this thread follow a stream's work. Ends on the thread that made it.
+class StreamScope {
+ public:
+  virtual ~StreamScope() = default;
+};
 
 class Group {
  public:
@@ -48,6 +65,19 @@ class Group {
   virtual WorkPtr send(const slw_tensor& tensor, int peer) = 0;
   virtual WorkPtr recv(const slw_tensor& tensor, int peer) = 0;
   virtual void barrier() = 0;
+
+  // Makes `stream` (NULL: leave it) the current one of this thread; nullptr where there are no streams.
+  virtual std::unique_ptr<StreamScope> order_after(const slw_stream* stream) {
+    (void)stream;
+    return nullptr;
+  }
+  // Between the two, calls of this thread are gathered and start as one; their own works need no wait. Gloo starts each
+  // at once instead. REQUIRES: begin and end on one thread, no other call of the group in between.
+  virtual void coalesce_begin() {}
+  virtual WorkPtr coalesce_end();
+  // Ends this rank's part of every collective that is under way, with an error; for failures. Gloo has nothing to do:
+  // its connections close with the group. [any]
+  virtual void abort() noexcept {}
 
  private:
   std::string name_;

@@ -53,6 +53,7 @@ struct TrainConfig {
   int64_t seq_length = 256;
   std::optional<int64_t> train_iters;
   std::optional<int64_t> train_samples;
+  std::string device = "cpu";
   int64_t cpu_threads = 0;
   bool cpu_memory_pool = true;
 
@@ -95,6 +96,7 @@ struct ParallelConfig {
   int64_t expert_model_parallel_size = 1;
   int64_t expert_tensor_parallel_size = 1;
   std::string order = "tp-cp-ep-dp-pp";
+  std::optional<std::string> distributed_backend;
   double distributed_timeout_minutes = 10;
 
   template <class Self, class Visitor>
@@ -108,6 +110,9 @@ struct ParallelConfig {
     visit("expert_tensor_parallel_size", self.expert_tensor_parallel_size, "Ranks that share each expert's tensors.",
           {.min = 1});
     visit("order", self.order, "Axes of the rank grid, the leftmost varies fastest.");
+    visit("distributed_backend", self.distributed_backend,
+          "What moves data between ranks: gloo for host memory, nccl for GPU memory; null: the device's.",
+          {.choices = {"gloo", "nccl"}});
     visit("distributed_timeout_minutes", self.distributed_timeout_minutes,
           "How long a rank waits for the others, in any group.", {.min = 0.01});
   }
@@ -189,6 +194,7 @@ void TrainConfig::fields(Self& self, Visitor&& visit) {
   visit("seq_length", self.seq_length, "Tokens per sample.", {.min = 1});
   visit("train_iters", self.train_iters, "Steps to train; either this or train_samples.", {.min = 0});
   visit("train_samples", self.train_samples, "Samples to train on; either this or train_iters.", {.min = 0});
+  visit("device", self.device, "Where the run computes.", {.choices = {"cpu", "cuda"}});
   visit("cpu_threads", self.cpu_threads,
         "Compute threads per rank; 0: the machine's cores shared by its ranks. Recorded, because it changes the last "
         "bits of sums.",

@@ -9,6 +9,7 @@
 #include "core/comm/compute_threads.h"
 #include "core/comm/mesh.h"
 #include "core/plugin_host/option_specs.h"
+#include "core/pretrain/check_device.h"
 
 namespace slipway {
 namespace {
@@ -122,6 +123,7 @@ RunPlan plan_run(const std::vector<std::string>& arguments, const RankCounts& ra
   const int64_t model_ranks =
       parallel.tensor_model_parallel_size * parallel.pipeline_model_parallel_size * parallel.context_parallel_size;
   plan.config.train.resolve(std::max<int64_t>(1, ranks.world_size / model_ranks), ranks.local_world_size);
+  check_device(plan.config);
   const auto run = resolved.read<RunOptions>("run");
   plan.output_dir = run.output_dir;
   plan.resume = run.resume;

@@ -43,6 +43,7 @@ find_package(GTest REQUIRED)
 find_package(benchmark REQUIRED)
 file(GLOB SLIPWAY_TORCH_HINTS "${PROJECT_SOURCE_DIR}/.deps/venv/lib/python3*/site-packages/torch")
 include(SlipwayTorch)
+include(SlipwayCuda)
 include(SlipwayPlugin)
 
 find_path(SLIPWAY_XXHASH_INCLUDE xxhash.h REQUIRED)
