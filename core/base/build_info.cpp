@@ -1,6 +1,6 @@
 #include "core/base/build_info.h"
 
-#include "core/base/build_values.h"
+#include <build_values.h>
 
 namespace slipway {
 

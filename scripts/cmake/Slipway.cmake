@@ -37,7 +37,6 @@ find_package(Boost 1.74 REQUIRED COMPONENTS filesystem)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(Threads REQUIRED)
-find_package(OpenMP REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_package(GTest REQUIRED)
 find_package(benchmark REQUIRED)
@@ -51,6 +50,11 @@ find_library(SLIPWAY_XXHASH_LIBRARY xxhash REQUIRED)
 add_library(slipway_xxhash INTERFACE)
 target_include_directories(slipway_xxhash SYSTEM INTERFACE "${SLIPWAY_XXHASH_INCLUDE}")
 target_link_libraries(slipway_xxhash INTERFACE "${SLIPWAY_XXHASH_LIBRARY}")
+
+# Not OpenMP::OpenMP_CXX: the path of the compiler's own libgomp in it makes CMake warn, for every program, that
+# LibTorch's hides it. That is what we want.
+add_library(slipway_openmp INTERFACE)
+target_link_options(slipway_openmp INTERFACE -fopenmp)
 
 # ---- options of our own code, linked PRIVATE -----------------------------------------------------------------------
 # One set for libraries, plugins and programs alike, so that all of them can share one precompiled header.
@@ -84,7 +88,7 @@ endfunction()
 function(slipway_own_code target use_torch)
   target_link_libraries(${target} PRIVATE slipway_options)
   if(use_torch)
-    target_link_libraries(${target} PUBLIC slipway_torch OpenMP::OpenMP_CXX)
+    target_link_libraries(${target} PUBLIC slipway_torch slipway_openmp)
     target_precompile_headers(${target} REUSE_FROM slipway_torch_pch)
   endif()
 endfunction()
