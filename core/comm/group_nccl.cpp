@@ -24,6 +24,17 @@ CUDAStream stream_of(const slw_stream* stream, c10::DeviceIndex device) {
   return c10::cuda::getStreamFromExternal(static_cast<cudaStream_t>(stream->native), device);
 }
 
+// For ends of a group that may have failed already; whether it went well.
+template <class Call>
+bool try_to(Call&& call) noexcept {
+  try {
+    call();
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 class CurrentStream : public StreamScope {
  public:
   explicit CurrentStream(CUDAStream stream) : guard_(stream) {}
@@ -71,11 +82,7 @@ class NcclGroup : public Group {
         nccl_(std::move(nccl)),
         device_(static_cast<c10::DeviceIndex>(device)) {}
   ~NcclGroup() override {
-    try {
-      nccl_->shutdown();
-    } catch (const std::exception&) {
-      // A group that failed has nothing left to end.
-    }
+    try_to([&] { nccl_->shutdown(); });
   }
 
   WorkPtr all_reduce(const slw_tensor& inout, int op) override {
@@ -139,11 +146,7 @@ class NcclGroup : public Group {
     return launched(what, [&] { return nccl_->endCoalescing(); });
   }
   void abort() noexcept override {
-    try {
-      nccl_->abort();
-    } catch (const std::exception&) {
-      // Already gone: that is what was asked for.
-    }
+    try_to([&] { nccl_->abort(); });
   }
 
  private:

@@ -54,7 +54,7 @@ void open_evaluation(Runtime& runtime, const Training& training, Iterators& iter
   if (each == 0) return;
   // Those still to come, and the one after training.
   const auto due_at = [&](int64_t step) { return train.eval.eval_interval > 0 ? step / train.eval.eval_interval : 0; };
-  const int64_t evaluations = due_at(train.total_steps()) - due_at(training.progress.step) + 1;
+  const int64_t evaluations = due_at(train.length().steps) - due_at(training.progress.step) + 1;
   const int64_t valid_samples = training.progress.consumed_valid_samples + evaluations * each;
   if (train.eval.eval_interval > 0 || has_part(runtime.config(), SLW_SPLIT_VALID)) {
     iterators.valid = open_split(runtime, {SLW_SPLIT_VALID, valid_samples, "validation"});
@@ -76,7 +76,7 @@ void report(Runtime& runtime, const DataSplit& train, int64_t num_samples) {
 }  // namespace
 
 std::unique_ptr<Iterators> build_iterators(Runtime& runtime, const Training& training) {
-  const int64_t num_samples = runtime.config().train.total_samples();
+  const int64_t num_samples = runtime.config().train.length().samples;
   auto iterators = std::make_unique<Iterators>();
   iterators->train = open_split(runtime, {SLW_SPLIT_TRAIN, num_samples, "training"});
   iterators->fingerprint = iterators->train.dataset->fingerprint();

@@ -69,16 +69,23 @@ BatchConfig TrainConfig::batches(int64_t data_parallel) const {
 
 int64_t TrainConfig::total_samples() const { return samples_of(train_samples, train_iters, *global_batch_size, 0); }
 
-int64_t TrainConfig::total_steps() const {
-  if (train_iters) return *train_iters;
+std::optional<StepBatch> TrainConfig::next_batch(const BatchConfig& batches, int64_t consumed) const {
+  const StepBatch batch = step_batch(batches, consumed);
+  if (consumed + batch.global_batch > total_samples()) return std::nullopt;
+  return batch;
+}
+
+TrainConfig::Length TrainConfig::length() const {
   const BatchConfig config = batches(1);
-  int64_t steps = 0, consumed = 0;
-  while (config.rampup && consumed <= config.rampup->samples && consumed < total_samples()) {
-    consumed += step_batch(config, consumed).global_batch;
-    steps += 1;
+  Length length;
+  const auto is_growing = [&] { return config.rampup && length.samples <= config.rampup->samples; };
+  for (auto batch = next_batch(config, 0); is_growing() && batch; batch = next_batch(config, length.samples)) {
+    length.steps += 1;
+    length.samples += batch->global_batch;
   }
-  const int64_t rest = std::max<int64_t>(0, total_samples() - consumed);
-  return steps + (rest + config.global_batch - 1) / config.global_batch;
+  if (is_growing()) return length;
+  const int64_t rest = std::max<int64_t>(0, (total_samples() - length.samples) / config.global_batch);
+  return {length.steps + rest, length.samples + rest * config.global_batch};
 }
 
 ScheduleConfig TrainConfig::schedule() const {

@@ -82,8 +82,14 @@ struct TrainConfig {
   BatchConfig batches(int64_t data_parallel) const;
   ScheduleConfig schedule() const;
   int64_t total_samples() const;
-  // Steps from the first to the last, whatever the batch size ramp-up.
-  int64_t total_steps() const;
+  // The batch of the step after `consumed` samples; nullopt: training is over, also when what is left of train_samples
+  // makes no whole batch (Megatron's rule).
+  std::optional<StepBatch> next_batch(const BatchConfig& batches, int64_t consumed) const;
+  // What the whole training takes, from the first step to the last.
+  struct Length {
+    int64_t steps = 0, samples = 0;
+  };
+  Length length() const;
   // Fills what depends on the number of ranks: global batch size, compute threads. Throws ConfigError for options that
   // contradict each other or are missing.
   void resolve(int64_t data_parallel, int local_world_size);

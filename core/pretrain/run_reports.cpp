@@ -49,7 +49,7 @@ nlohmann::ordered_json evaluation_json(const Progress& progress, const EvalResul
 }  // namespace
 
 RunReports::RunReports(const Runtime& runtime, int64_t restored_step)
-    : runtime_(runtime), planned_steps_(runtime.config().train.total_steps()) {
+    : runtime_(runtime), planned_steps_(runtime.config().train.length().steps) {
   if (runtime.folder.exists()) file_ = std::make_unique<MetricsFile>(runtime.folder.metrics(), restored_step);
 }
 
@@ -74,7 +74,7 @@ void RunReports::show(const Training& training) {
   shown_at_ = now;
   const Progress& progress = training.progress;
   runtime_.context.log->show(
-      live_.text(progress.step, planned_steps_, runtime_.config().train.total_samples() - progress.consumed_samples));
+      live_.text(progress.step, planned_steps_, runtime_.config().train.length().samples - progress.consumed_samples));
 }
 
 void RunReports::log_interval(const Training& training) {

@@ -39,7 +39,7 @@ Summary train(Runtime& runtime, Training& training, Iterators& iterators) {
   Summary summary;
   summary.step = summary.saved_step = progress.step;
   if (runtime.plan.skip_train) return summary;
-  while (summary.reason == ExitReason::kFinished && progress.consumed_samples < config.train.total_samples()) {
+  while (summary.reason == ExitReason::kFinished && has_next_step(runtime, training)) {
     one_step(runtime, training, iterators, summary);
     if (is_due(config.train.eval.eval_interval, progress.step)) evaluate_validation(runtime, training, iterators);
     summary.reason = exit_reason(runtime, progress.step);

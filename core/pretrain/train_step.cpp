@@ -73,8 +73,9 @@ void advance(Training& training, const StepResult& result) {
 // What the step after this one reads, unless this is the last.
 std::optional<StepRange> range_after(const Config& config, const Training& training, const StepBatch& batch) {
   const int64_t consumed = training.progress.consumed_samples + batch.global_batch;
-  if (consumed >= config.train.total_samples()) return std::nullopt;
-  return StepRange{consumed, step_batch(training.batches, consumed).num_microbatches};
+  const auto next = config.train.next_batch(training.batches, consumed);
+  if (!next) return std::nullopt;
+  return StepRange{consumed, next->num_microbatches};
 }
 
 }  // namespace
@@ -85,6 +86,10 @@ std::vector<Microbatch> as_microbatches(const std::vector<const HostBatch*>& bat
     microbatches.push_back({batch->view(), batch->batch_size(), seq_length, batch->sample_ids().data()});
   }
   return microbatches;
+}
+
+bool has_next_step(const Runtime& runtime, const Training& training) {
+  return runtime.config().train.next_batch(training.batches, training.progress.consumed_samples).has_value();
 }
 
 StepResult train_step(Runtime& runtime, Training& training, Iterators& iterators) {

@@ -28,6 +28,9 @@ struct StepResult {
 // Batches as the model sees them.
 std::vector<Microbatch> as_microbatches(const std::vector<const HostBatch*>& batches, int64_t seq_length);
 
+// Whether training goes on.
+bool has_next_step(const Runtime& runtime, const Training& training);
+
 // Reads the step's microbatches, runs forward and backward, reduces, clips and updates; advances training.progress.
 // [collective: world]
 StepResult train_step(Runtime& runtime, Training& training, Iterators& iterators);

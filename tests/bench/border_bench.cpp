@@ -168,7 +168,7 @@ class Border {
 
 std::vector<double> step_seconds(Runtime& runtime, Training& training, Iterators& iterators) {
   std::vector<double> seconds;
-  while (training.progress.consumed_samples < runtime.config().train.total_samples()) {
+  while (has_next_step(runtime, training)) {
     const Timer timer;
     train_step(runtime, training, iterators);
     seconds.push_back(timer.seconds());

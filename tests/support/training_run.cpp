@@ -37,7 +37,7 @@ TrainingRun run_rank(const std::vector<std::string>& arguments, const RankEnviro
   auto training = setup_model_and_optimizer(*runtime);
   run.initial = weights_of(*training);
   auto iterators = build_iterators(*runtime, *training);
-  while (training->progress.consumed_samples < runtime->config().train.total_samples()) {
+  while (has_next_step(*runtime, *training)) {
     run.steps.push_back(train_step(*runtime, *training, *iterators));
   }
   run.final = weights_of(*training);

@@ -38,17 +38,34 @@ TEST(TrainConfig, ScheduleLengthsMayBeStepsSamplesOrAFraction) {
   EXPECT_EQ(resolved(config).schedule().warmup_samples, 7);
 }
 
-TEST(TrainConfig, StepsAreCountedThroughARampUp) {
-  EXPECT_EQ(resolved(ten_steps()).total_steps(), 10);
+TEST(TrainConfig, OnlyWholeBatchesAreTrained) {
+  EXPECT_EQ(resolved(ten_steps()).length().steps, 10);
   TrainConfig config = ten_steps();
   config.train_iters.reset();
-  config.train_samples = 100;
-  config.global_batch_size = 24;
-  config.rampup_batch_size = {12, 6, 40};  // steps of 12 until 20 samples, of 18 until 40, then of 24
-  const TrainConfig ramp = resolved(config);
-  int64_t steps = 0;
-  for (int64_t consumed = 0; consumed < 100; ++steps) consumed += step_batch(ramp.batches(2), consumed).global_batch;
-  EXPECT_EQ(ramp.total_steps(), steps);
+  config.train_samples = 20;  // batches of 6
+  const TrainConfig train = resolved(config);
+  EXPECT_EQ(train.length().steps, 3);
+  EXPECT_EQ(train.length().samples, 18);
+  EXPECT_TRUE(train.next_batch(train.batches(2), 12));
+  EXPECT_FALSE(train.next_batch(train.batches(2), 18));
+}
+
+TEST(TrainConfig, StepsAreCountedThroughARampUp) {
+  for (const int64_t samples : {5, 12, 30, 41, 100, 101, 123}) {
+    TrainConfig config = ten_steps();
+    config.train_iters.reset();
+    config.train_samples = samples;
+    config.global_batch_size = 24;
+    config.rampup_batch_size = {12, 6, 40};  // steps of 12 until 20 samples, of 18 until 40, then of 24
+    const TrainConfig train = resolved(config);
+    TrainConfig::Length expected;
+    while (const auto batch = train.next_batch(train.batches(2), expected.samples)) {
+      expected.steps += 1;
+      expected.samples += batch->global_batch;
+    }
+    EXPECT_EQ(train.length().steps, expected.steps) << samples;
+    EXPECT_EQ(train.length().samples, expected.samples) << samples;
+  }
 }
 
 TEST(TrainConfig, EvaluationIsOffUntilAskedFor) {
