@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include "tests/e2e/train/train_command.h"
+#include "tests/support/ranks.h"
 
 namespace slipway {
 namespace {
@@ -74,28 +75,30 @@ TEST_F(StopCommand, ASignalToOneRankStopsAll) {
   EXPECT_NE(rank, 0);
 }
 
+// Whether the process is a worker that has begun to watch for SIGTERM.
+bool watches_signals(pid_t pid) {
+  const std::string folder = "/proc/" + std::to_string(pid);
+  std::string name;
+  std::getline(std::ifstream(folder + "/comm") >> std::ws, name);
+  if (name != "slipway-worker") return false;
+  std::ifstream status(folder + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("SigBlk:")) return (std::stoull(line.substr(7), nullptr, 16) >> (SIGTERM - 1) & 1) != 0;
+  }
+  return false;
+}
+
+// One of two ranks, so that it waits for the other in step 1.
 TEST_F(StopCommand, BeforeTrainingASignalEndsTheRunAtOnce) {
-  bool is_sent = false;
   ProgramOptions how;
-  how.watch = [&](pid_t pid) {
-    std::ifstream children("/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/children");
-    pid_t worker = 0;
-    std::string name;
-    if (is_sent || !(children >> worker)) return;
-    std::getline(std::ifstream("/proc/" + std::to_string(worker) + "/comm"), name);
-    std::ifstream status("/proc/" + std::to_string(worker) + "/status");
-    for (std::string line; std::getline(status, line);) {
-      // Bit 14 of the blocked signals: the worker has begun to watch for SIGTERM.
-      if (line.starts_with("SigBlk:") && (std::stoull(line.substr(7), nullptr, 16) >> (SIGTERM - 1) & 1) != 0 &&
-          name == "slipway-worker") {
-        is_sent = true;
-        kill(pid, SIGTERM);
-      }
-    }
+  how.environment = {"RANK=0", "WORLD_SIZE=2", "LOCAL_RANK=0", "MASTER_ADDR=127.0.0.1",
+                     "MASTER_PORT=" + std::to_string(free_port())};
+  how.watch = [](pid_t pid) {
+    if (watches_signals(pid)) kill(pid, SIGTERM);
   };
-  const ProgramResult result = train("a", steps("100000", 1), how);
+  const ProgramResult result = train("a", {"--manifest", manifest("tiny.json")}, how);
   EXPECT_EQ(result.exit_code, 20) << result.out;
-  EXPECT_FALSE(fs::exists(run("a") / "checkpoints" / "latest"));
+  EXPECT_FALSE(fs::exists(run("a")));
 }
 
 TEST_F(StopCommand, ExitIntervalSavesOnceAndEnds) {
