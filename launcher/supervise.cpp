@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -29,11 +30,12 @@ struct Child {
   std::unique_ptr<LineReader> report, output, errors;
 };
 
+// On a terminal rank 0 may have a live line, which gives way and comes back with its next step.
 std::unique_ptr<LineReader> prefixed(Descriptor source, int target, const std::string& name) {
   if (!source.is_open()) return nullptr;
-  return std::make_unique<LineReader>(std::move(source), [target, name](const std::string& line) {
-    write_text(target, "[" + name + "] " + line + "\n");
-  });
+  const std::string mark = (::isatty(target) == 1 ? "\r\x1b[K[" : "[") + name + "] ";
+  return std::make_unique<LineReader>(
+      std::move(source), [target, mark](const std::string& line) { write_text(target, mark + line + "\n"); });
 }
 
 class Supervisor {
