@@ -16,8 +16,14 @@ namespace {
 
 constexpr ExitCode kBlame = ExitCode::kUsage;
 
+bool is_kept(const nlohmann::json& line, const MetricsFile::Resume& resume) {
+  const auto step = line["step"].get<int64_t>();
+  if (step > resume.last_step || line.contains("final")) return false;
+  return step < resume.last_step || !resume.makes_up_for_evaluation || !line.contains("valid_loss");
+}
+
 // The lines to keep, each with its line end.
-std::string kept_lines(const std::string& path, const std::string& text, int64_t last_step) {
+std::string kept_lines(const std::string& path, const std::string& text, const MetricsFile::Resume& resume) {
   std::string kept;
   size_t begin = 0;
   for (int64_t number = 1; begin < text.size(); ++number) {
@@ -30,7 +36,7 @@ std::string kept_lines(const std::string& path, const std::string& text, int64_t
       throw Error(kBlame, path + " line " + std::to_string(number) +
                               " is no line of metrics; move the file away, or repair it, before resuming");
     }
-    if (parsed["step"].get<int64_t>() <= last_step && !parsed.contains("final")) kept += line + "\n";
+    if (is_kept(parsed, resume)) kept += line + "\n";
   }
   return kept;
 }
@@ -42,10 +48,10 @@ nlohmann::ordered_json json_number(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-MetricsFile::MetricsFile(const std::string& path, int64_t last_step) : path_(path) {
+MetricsFile::MetricsFile(const std::string& path, const Resume& resume) : path_(path) {
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored)) {
-    write_file_atomic(path, kept_lines(path, read_file(path, kBlame), last_step), kBlame);
+    write_file_atomic(path, kept_lines(path, read_file(path, kBlame), resume), kBlame);
   }
   file_.reset(std::fopen(path.c_str(), "ae"));
   if (!file_) throw Error(kBlame, "cannot write " + path + ": " + std::strerror(errno));

@@ -12,10 +12,14 @@ namespace slipway {
 
 class MetricsFile {
  public:
-  // Opens `path` to append. Lines of steps after `last_step` are removed first, and so are what finalize evaluated
-  // (lines with "final") and a last line that a kill cut off; anything else that is no step is an Error naming file and
-  // line.
-  MetricsFile(const std::string& path, int64_t last_step);
+  // Where a resumed run goes on.
+  struct Resume {
+    int64_t last_step = 0;                 // lines of later steps go
+    bool makes_up_for_evaluation = false;  // that step's evaluation comes again: its line goes too
+  };
+  // Opens `path` to append. Removed first: what a resume writes again, what finalize evaluated (lines with "final"),
+  // and a last line that a kill cut off; anything else that is no step is an Error naming file and line.
+  MetricsFile(const std::string& path, const Resume& resume);
 
   // `line` has "step" first. Throws Error when the disk refuses it.
   void append(const nlohmann::ordered_json& line);

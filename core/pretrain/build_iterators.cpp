@@ -54,7 +54,8 @@ void open_evaluation(Runtime& runtime, const Training& training, Iterators& iter
   if (each == 0) return;
   // Those still to come, and the one after training.
   const auto due_at = [&](int64_t step) { return train.eval.eval_interval > 0 ? step / train.eval.eval_interval : 0; };
-  const int64_t evaluations = due_at(train.length().steps) - due_at(training.progress.step) + 1;
+  const int64_t made_up_for = training.progress.evaluation_due ? 1 : 0;
+  const int64_t evaluations = due_at(train.length().steps) - due_at(training.progress.step) + made_up_for + 1;
   const int64_t valid_samples = training.progress.consumed_valid_samples + evaluations * each;
   if (train.eval.eval_interval > 0 || has_part(runtime.config(), SLW_SPLIT_VALID)) {
     iterators.valid = open_split(runtime, {SLW_SPLIT_VALID, valid_samples, "validation"});

@@ -70,10 +70,11 @@ std::optional<EvalResult> evaluate(Runtime& runtime, Training& training, Iterato
 
 void evaluate_validation(Runtime& runtime, Training& training, Iterators& iterators) {
   const TrainConfig& train = runtime.config().train;
-  const auto result = evaluate(runtime, training, iterators, SLW_SPLIT_VALID, training.progress.consumed_valid_samples);
-  // Also when it was cut short: later evaluations then read what they read without the stop.
-  training.progress.consumed_valid_samples += *train.eval.eval_iters * *train.global_batch_size;
+  Progress& progress = training.progress;
+  const auto result = evaluate(runtime, training, iterators, SLW_SPLIT_VALID, progress.consumed_valid_samples);
+  progress.evaluation_due = !result;
   if (!result) return;
+  progress.consumed_valid_samples += *train.eval.eval_iters * *train.global_batch_size;
   if (runtime.reports) runtime.reports->evaluation(training, *result, false);
 }
 

@@ -25,7 +25,8 @@ std::string split_name(int32_t split);
 std::optional<EvalResult> evaluate(Runtime& runtime, Training& training, Iterators& iterators, int32_t split,
                                    int64_t consumed);
 
-// The evaluation of a step: reports it and moves on in the validation split. [collective: world]
+// The evaluation of a step: reports it and moves on in the validation split. When a stop cuts it short it stays due.
+// [collective: world]
 void evaluate_validation(Runtime& runtime, Training& training, Iterators& iterators);
 
 // Those after training, on the splits that there are. False: a stop was asked for meanwhile. [collective: world]

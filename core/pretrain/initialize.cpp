@@ -88,7 +88,7 @@ void require_equal_on_all_ranks(Runtime& runtime, const std::string& what, const
   }
 }
 
-void open_run_folder(Runtime& runtime, int64_t step) {
+void open_run_folder(Runtime& runtime, const Progress& restored) {
   on_first_rank(runtime, [&] {
     if (runtime.folder.exists()) {
       make_dirs(runtime.folder.root, ExitCode::kUsage);
@@ -97,7 +97,7 @@ void open_run_folder(Runtime& runtime, int64_t step) {
       if (!is_visit) write_file_atomic(runtime.folder.manifest(), runtime.plan.resolved_json + "\n", ExitCode::kUsage);
       runtime.context.log->add_file(runtime.folder.log());
     }
-    runtime.reports = std::make_unique<RunReports>(runtime, step);
+    runtime.reports = std::make_unique<RunReports>(runtime, restored);
   });
 }
 

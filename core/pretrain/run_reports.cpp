@@ -48,9 +48,11 @@ nlohmann::ordered_json evaluation_json(const Progress& progress, const EvalResul
 
 }  // namespace
 
-RunReports::RunReports(const Runtime& runtime, int64_t restored_step)
+RunReports::RunReports(const Runtime& runtime, const Progress& restored)
     : runtime_(runtime), planned_steps_(runtime.config().train.length().steps) {
-  if (runtime.folder.exists()) file_ = std::make_unique<MetricsFile>(runtime.folder.metrics(), restored_step);
+  if (!runtime.folder.exists()) return;
+  const MetricsFile::Resume resume{restored.step, restored.evaluation_due};
+  file_ = std::make_unique<MetricsFile>(runtime.folder.metrics(), resume);
 }
 
 RunReports::~RunReports() { hide(); }

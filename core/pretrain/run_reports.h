@@ -15,8 +15,8 @@ namespace slipway {
 
 class RunReports {
  public:
-  // `restored_step`: metrics.jsonl is cut to it; 0 for a new run.
-  RunReports(const Runtime& runtime, int64_t restored_step);
+  // metrics.jsonl is cut to `restored`, where the run goes on.
+  RunReports(const Runtime& runtime, const Progress& restored);
   ~RunReports();
 
   // After a step: `training.progress` counts it already.

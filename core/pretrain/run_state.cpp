@@ -63,6 +63,7 @@ std::string run_state_text(const Runtime& runtime, const Training& training, con
   state["tokens"] = p.tokens;
   state["skipped_steps"] = p.skipped_steps;
   state["consumed_valid_samples"] = p.consumed_valid_samples;
+  state["evaluation_due"] = p.evaluation_due;
   state["num_floating_point_operations_so_far"] = p.num_floating_point_operations_so_far;
   state["data_fingerprint"] = data_fingerprint;
   const Vocabulary& vocabulary = training.vocabulary;
@@ -96,6 +97,7 @@ RestoredState read_run_state(const std::string& text, const std::string& file, c
     p.tokens = state.at("tokens");
     p.skipped_steps = state.at("skipped_steps");
     p.consumed_valid_samples = state.at("consumed_valid_samples");
+    p.evaluation_due = state.at("evaluation_due");
     p.num_floating_point_operations_so_far = state.at("num_floating_point_operations_so_far");
     restored.data_fingerprint = state.at("data_fingerprint");
     return restored;

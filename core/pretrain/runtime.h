@@ -41,6 +41,7 @@ struct RunFolder {
 };
 
 class RunReports;
+struct Progress;
 
 struct Runtime {
   Runtime(const RunPlan& run_plan, const LaunchContext& launch, Mesh made);
@@ -66,9 +67,9 @@ void on_every_rank(Runtime& runtime, const std::function<void()>& body);
 // The same on rank 0 only; what it throws is thrown on every rank alike. [collective: world]
 void on_first_rank(Runtime& runtime, const std::function<void()>& body);
 
-// Makes the run folder with the resolved manifest, the log and the reports, which go on after `step`. Called when
+// Makes the run folder with the resolved manifest, the log and the reports, which go on after `restored`. Called when
 // training begins: a run that is refused before leaves nothing behind. [collective: world]
-void open_run_folder(Runtime& runtime, int64_t step);
+void open_run_folder(Runtime& runtime, const Progress& restored);
 
 // Throws ConfigError on every rank when the ranks hold different texts: `what` says of what. [collective: world]
 void require_equal_on_all_ranks(Runtime& runtime, const std::string& what, const std::string& text);

@@ -35,10 +35,14 @@ void one_step(Runtime& runtime, Training& training, Iterators& iterators, Summar
 Summary train(Runtime& runtime, Training& training, Iterators& iterators) {
   const Config& config = runtime.config();
   const Progress& progress = training.progress;
-  open_run_folder(runtime, progress.step);
+  open_run_folder(runtime, progress);
   Summary summary;
   summary.step = summary.saved_step = progress.step;
   if (runtime.plan.skip_train) return summary;
+  if (progress.evaluation_due && iterators.valid.reader) {
+    evaluate_validation(runtime, training, iterators);
+    if (progress.evaluation_due) summary.reason = exit_reason(runtime, progress.step);
+  }
   while (summary.reason == ExitReason::kFinished && has_next_step(runtime, training)) {
     one_step(runtime, training, iterators, summary);
     if (is_due(config.train.eval.eval_interval, progress.step)) evaluate_validation(runtime, training, iterators);

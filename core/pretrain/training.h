@@ -23,6 +23,7 @@ struct Progress {
   int64_t tokens = 0;
   int64_t skipped_steps = 0;
   int64_t consumed_valid_samples = 0;
+  bool evaluation_due = false;  // after `step`: a stop cut it short, a resume begins with it
   double num_floating_point_operations_so_far = 0;
 };
 

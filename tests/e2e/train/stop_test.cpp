@@ -59,6 +59,28 @@ TEST_P(StopBySignal, SavesAndGoesOnBitForBit) {
 INSTANTIATE_TEST_SUITE_P(Signals, StopBySignal,
                          testing::Values(std::pair(1, SIGTERM), std::pair(2, SIGTERM), std::pair(2, SIGINT)));
 
+// A stop does not wait for an evaluation; the resumed run makes up for it.
+TEST_F(StopCommand, AnEvaluationThatWasCutShortIsDoneAgain) {
+  const std::vector<std::string> options{"--manifest",      manifest("tiny.json"),
+                                         "--train-iters",   "8",
+                                         "--cpu-threads",   "1",
+                                         "--eval-iters",    "150",
+                                         "--eval-interval", "3"};
+  train_well("straight", options);
+  bool is_sent = false;
+  ProgramOptions how;
+  how.watch = [&](pid_t pid) {
+    if (is_sent || lines_in(run("stopped") / "metrics.jsonl") < 3) return;
+    is_sent = true;
+    kill(pid, SIGTERM);
+  };
+  const ProgramResult stopped = train("stopped", options, how);
+  EXPECT_EQ(stopped.exit_code, 20) << stopped.out;
+  EXPECT_EQ(metrics_of(run("stopped")).size(), 3u);
+  train_well("stopped", with(options, {"--resume"}));
+  EXPECT_EQ(metrics_of(run("straight")), metrics_of(run("stopped")));
+}
+
 // The ranks agree: a signal that only one of them gets stops all after the same step.
 TEST_F(StopCommand, ASignalToOneRankStopsAll) {
   pid_t rank = 0;

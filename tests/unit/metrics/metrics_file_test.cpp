@@ -29,7 +29,7 @@ class MetricsFileTest : public testing::Test {
 
   std::string message_of_opening(const std::string& path) const {
     try {
-      MetricsFile file(path, 10);
+      MetricsFile file(path, {10});
       return "";
     } catch (const Error& error) {
       return error.what();
@@ -41,7 +41,7 @@ class MetricsFileTest : public testing::Test {
 };
 
 TEST_F(MetricsFileTest, EveryLineIsThereBeforeTheNextStep) {
-  MetricsFile file(path_, 0);
+  MetricsFile file(path_, {0});
   file.append({{"step", 1}, {"loss", 0.5}, {"skipped", false}});
   EXPECT_EQ(text(), "{\"step\":1,\"loss\":0.5,\"skipped\":false}\n");
   file.append({{"step", 2}});
@@ -50,15 +50,21 @@ TEST_F(MetricsFileTest, EveryLineIsThereBeforeTheNextStep) {
 
 TEST_F(MetricsFileTest, ResumingCutsToTheRestoredStep) {
   put("{\"step\":1}\n{\"step\":2}\n{\"step\":2,\"valid_loss\":1.5}\n{\"step\":3}\n{\"step\":4}\n");
-  MetricsFile file(path_, 2);
+  MetricsFile file(path_, {2});
   EXPECT_EQ(text(), "{\"step\":1}\n{\"step\":2}\n{\"step\":2,\"valid_loss\":1.5}\n");
   file.append({{"step", 3}});
   EXPECT_EQ(text(), "{\"step\":1}\n{\"step\":2}\n{\"step\":2,\"valid_loss\":1.5}\n{\"step\":3}\n");
 }
 
+TEST_F(MetricsFileTest, AnEvaluationThatComesAgainIsDropped) {
+  put("{\"step\":1,\"valid_loss\":2.5}\n{\"step\":2}\n{\"step\":2,\"valid_loss\":1.5}\n{\"step\":3}\n");
+  const MetricsFile file(path_, {2, true});
+  EXPECT_EQ(text(), "{\"step\":1,\"valid_loss\":2.5}\n{\"step\":2}\n");
+}
+
 TEST_F(MetricsFileTest, ResumingDropsWhatWasEvaluatedAtTheEnd) {
   put("{\"step\":2}\n{\"step\":2,\"valid_loss\":1.5}\n{\"step\":2,\"final\":true,\"valid_loss\":1.25}\n");
-  MetricsFile file(path_, 2);
+  MetricsFile file(path_, {2});
   file.append({{"step", 3}});
   file.sync();
   EXPECT_EQ(text(), "{\"step\":2}\n{\"step\":2,\"valid_loss\":1.5}\n{\"step\":3}\n");
@@ -68,7 +74,7 @@ TEST_F(MetricsFileTest, ALastLineCutOffAtAnyPlaceIsDropped) {
   const std::string last = "{\"step\":3,\"loss\":1.25}";
   for (std::size_t size = 0; size <= last.size(); ++size) {
     put("{\"step\":1}\n{\"step\":2}\n" + last.substr(0, size));
-    MetricsFile file(path_, 2);
+    MetricsFile file(path_, {2});
     EXPECT_EQ(text(), "{\"step\":1}\n{\"step\":2}\n") << size;
   }
 }
@@ -91,7 +97,7 @@ TEST_F(MetricsFileTest, APathBelowAFileIsNamed) {
 
 // A limit on the size of files stands for a full disk: the write that would pass it fails.
 TEST_F(MetricsFileTest, ADiskThatIsFullIsAnError) {
-  MetricsFile file(path_, 0);
+  MetricsFile file(path_, {0});
   file.append({{"step", 1}});
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
