@@ -112,16 +112,23 @@ class Printer {
     const std::string text = tokenizer_.decode(std::span(&token, 1));
     if (texts_.size() == 1) std::cout << text << std::flush;
     texts_[static_cast<size_t>(sample)] += text;
+    require_written();
   }
   void finish() {
     if (texts_.size() == 1) std::cout << "\n";
     for (size_t i = 0; texts_.size() > 1 && i < texts_.size(); ++i) {
       std::cout << "--- sample " << i + 1 << "\n" << prompt_ << texts_[i] << "\n";
     }
-    if (!std::cout.flush()) throw Error(ExitCode::kUsage, "cannot write the text: is the disk full?");
+    std::cout.flush();
+    require_written();
   }
 
  private:
+  static void require_written() {
+    if (std::cout) return;
+    throw Error(ExitCode::kUsage, "cannot write the text: whoever read it is gone, or the disk is full");
+  }
+
   const HostTokenizer& tokenizer_;
   std::string prompt_;
   std::vector<std::string> texts_;
