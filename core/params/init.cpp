@@ -2,29 +2,12 @@
 
 #include <slipway/philox.h>
 
-#include <cmath>
-#include <numbers>
-
 #include "core/base/error.h"
+#include "core/params/draw.h"
+#include "core/params/tensor_view.h"
 
 namespace slipway {
 namespace {
-
-// Box-Muller over lane pairs (0, 1) and (2, 3) of one block: four normals.
-struct NormalBlock {
-  double value[4];
-};
-
-NormalBlock normal_block(const slw_philox_block& block) {
-  NormalBlock out{};
-  for (std::size_t pair = 0; pair < 2; ++pair) {
-    const double radius = std::sqrt(-2.0 * std::log(slw_uniform(block.lane[2 * pair])));
-    const double angle = 2.0 * std::numbers::pi * slw_uniform(block.lane[2 * pair + 1]);
-    out.value[2 * pair] = radius * std::cos(angle);
-    out.value[2 * pair + 1] = radius * std::sin(angle);
-  }
-  return out;
-}
 
 // Draws elements [begin, begin + n) of the flattened logical tensor.
 void draw_run(const slw_param_decl& decl, uint64_t key, uint64_t begin, int64_t n, float* out) {
@@ -35,10 +18,7 @@ void draw_run(const slw_param_decl& decl, uint64_t key, uint64_t begin, int64_t 
         slw_philox(key, static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), 0, 0);
     const NormalBlock normals = decl.init == SLW_INIT_NORMAL ? normal_block(block) : NormalBlock{};
     for (uint64_t lane = element % 4; lane < 4 && done < n; ++lane, ++done) {
-      const double value = decl.init == SLW_INIT_NORMAL
-                               ? decl.init_a + decl.init_b * normals.value[lane]
-                               : decl.init_a + (decl.init_b - decl.init_a) * slw_uniform(block.lane[lane]);
-      out[done] = static_cast<float>(value);
+      out[done] = drawn_value(decl, block, normals, lane);
     }
   }
 }
@@ -77,20 +57,30 @@ void initialize_slice(const ParamDeclaration& param, uint64_t seed, const ParamS
   for (int64_t r = 0; r < rows; ++r) {
     uint64_t begin = 0;
     bool inside = true;
-    int64_t rest = r, stride = 1;
-    std::vector<int64_t> position(dims, 0);
+    int64_t rest = r, stride = 1, last = 0;
+    float* out = slice.values;
     for (size_t d = dims; d-- > 0;) {
-      const int64_t extent = d + 1 == dims ? 1 : slice.shape[d];
-      position[d] = slice.offset[d] + rest % extent;
+      const int64_t extent = d + 1 == dims ? 1 : slice.shape[d], at = rest % extent;
+      const int64_t position = slice.offset[d] + at;
       rest /= extent;
-      begin += static_cast<uint64_t>(position[d]) * static_cast<uint64_t>(stride);
+      out += at * slice.strides[d];
+      begin += static_cast<uint64_t>(position) * static_cast<uint64_t>(stride);
       stride *= logical[d];
-      inside = inside && position[d] < logical[d];
+      inside = inside && position < logical[d];
+      if (d + 1 == dims) last = position;
     }
-    const int64_t drawn = !inside ? 0 : dims == 0 ? 1 : std::min(row, logical[dims - 1] - position[dims - 1]);
-    float* out = slice.values + r * row;
+    const int64_t drawn = !inside ? 0 : dims == 0 ? 1 : std::min(row, logical[dims - 1] - last);
     if (drawn > 0) fill_run(decl, key, begin, drawn, out);
     std::fill(out + drawn, out + row, 0.0f);
+  }
+}
+
+void initialize_local(const Param& param, uint64_t seed, float* values) {
+  const std::vector<int64_t> strides = contiguous_strides(param.local.shape);
+  for (const LocalBlock& block : param.local.blocks) {
+    int64_t first = 0;
+    for (size_t d = 0; d < strides.size(); ++d) first += block.local_offset[d] * strides[d];
+    initialize_slice(*param.declaration, seed, {block.global_offset, block.shape, strides, values + first});
   }
 }
 

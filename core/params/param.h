@@ -49,13 +49,26 @@ struct ParamUse {
   int32_t index;
 };
 
+// A box of the padded global tensor that lies in the local one.
+struct LocalBlock {
+  std::vector<int64_t> local_offset, global_offset, shape;
+};
+
+// The local tensor, row-major, and the boxes that it is made of.
+struct LocalLayout {
+  std::vector<int64_t> shape;
+  std::vector<LocalBlock> blocks;
+};
+
 // A parameter on this rank. A tie declared twice on one rank is one Param with two uses.
 struct Param {
   std::shared_ptr<const ParamDeclaration> declaration;
-  int32_t index = 0;                 // unique over the rank's chunks
-  std::vector<ParamUse> uses;        // first: where it was declared first
-  std::vector<int64_t> local_shape;  // padded, after cuts
+  int32_t index = 0;           // unique over the rank's chunks
+  std::vector<ParamUse> uses;  // first: where it was declared first
+  LocalLayout local;           // padded, after cuts
   int64_t local_numel = 0;
+  bool is_cut = false;          // over the tensor parallel ranks: each holds another part
+  bool is_shared_copy = false;  // a tie whose first copy is on an earlier pipeline stage: not counted, not stored
 
   const std::string& name() const { return declaration->name(); }
   const slw_param_decl& decl() const { return declaration->decl(); }

@@ -26,11 +26,18 @@ void ParamTable::add(int32_t chunk, const slw_param_decl& decl) {
   Param param;
   param.index = static_cast<int32_t>(params_.size());
   param.uses.push_back(use);
-  param.local_shape = declaration->padded_shape();
-  param.local_numel = element_count(param.local_shape);
+  param.local = local_layout(*declaration, places_);
+  param.local_numel = element_count(param.local.shape);
+  param.is_cut = param.local_numel != element_count(declaration->padded_shape());
   param.declaration = std::move(declaration);
   uses.push_back(param.index);
   params_.push_back(std::move(param));
+}
+
+void ParamTable::mark_shared_copy(const std::string& tie) {
+  for (Param& param : params_) {
+    if (param.decl().tie != nullptr && tie == param.decl().tie) param.is_shared_copy = true;
+  }
 }
 
 void ParamTable::add_metric(MetricDeclaration metric) {

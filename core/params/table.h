@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/params/local_layout.h"
 #include "core/params/param.h"
 
 namespace slipway {
@@ -21,10 +22,16 @@ struct MetricDeclaration {
 
 class ParamTable {
  public:
+  // `places`: of this rank, in the groups over which parameters are cut.
+  explicit ParamTable(GroupPlaces places = {}) : places_(std::move(places)) {}
+
   // Adds a declaration of chunk `chunk`; returns nothing: the plugin's index is the number of earlier uses of that
-  // chunk. Throws PluginError for a name that stands twice without a tie, or a tie of unequal shapes.
+  // chunk. Throws PluginError for a name that stands twice without a tie, or a tie of unequal shapes; ConfigError for a
+  // cut that does not divide.
   void add(int32_t chunk, const slw_param_decl& decl);
   void add_metric(MetricDeclaration metric);
+  // Says that the tie `tie`, if it is here, has its first copy on an earlier stage.
+  void mark_shared_copy(const std::string& tie);
 
   const std::vector<Param>& params() const { return params_; }
   const std::vector<MetricDeclaration>& metrics() const { return metrics_; }
@@ -34,6 +41,7 @@ class ParamTable {
   int64_t num_logical_elements() const;  // without padding, ties once
 
  private:
+  GroupPlaces places_;
   std::vector<Param> params_;
   std::vector<MetricDeclaration> metrics_;
   std::map<int32_t, std::vector<int32_t>> by_chunk_;  // chunk -> plugin index -> parameter

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/params/table.h"
+#include "core/params/tensor_view.h"
 
 namespace slipway {
 namespace {
@@ -24,7 +25,8 @@ slw_param_decl declare(const char* name, const std::vector<int64_t>& shape, int3
 
 std::vector<float> draw(const ParamDeclaration& param, std::vector<int64_t> offset, std::vector<int64_t> shape) {
   std::vector<float> values(static_cast<size_t>(element_count(shape)), -1.0f);
-  initialize_slice(param, 1234, {std::move(offset), std::move(shape), values.data()});
+  const std::vector<int64_t> strides = contiguous_strides(shape);
+  initialize_slice(param, 1234, {std::move(offset), std::move(shape), strides, values.data()});
   return values;
 }
 
@@ -64,6 +66,64 @@ TEST(Init, DependsOnTheNameAndTheSeed) {
   const ParamDeclaration a(declare("a", shape, SLW_INIT_NORMAL, 0, 1)), b(declare("b", shape, SLW_INIT_NORMAL, 0, 1));
   EXPECT_NE(draw(a, {0}, {4}), draw(b, {0}, {4}));
   EXPECT_NE(init_key(a, 1), init_key(a, 2));
+}
+
+slw_cut make_cut(int32_t dim, const char* group, int64_t parts) {
+  return {SLW_SIZE_TO(slw_cut, parts), dim, group, parts};
+}
+
+// The local tensors of all ranks, drawn one by one, put together again.
+std::vector<float> assembled(const slw_param_decl& decl, const std::string& group, int ranks) {
+  std::vector<float> whole;
+  for (int rank = 0; rank < ranks; ++rank) {
+    ParamTable table(GroupPlaces{{group, {ranks, rank}}});
+    table.add(0, decl);
+    const Param& param = table.params().front();
+    whole.resize(static_cast<size_t>(element_count(param.declaration->padded_shape())), -1.0f);
+    std::vector<float> local(static_cast<size_t>(param.local_numel));
+    initialize_local(param, 7, local.data());
+    for (const LocalBlock& block : param.local.blocks) {
+      for (int64_t r = 0; r < block.shape[0]; ++r) {
+        for (int64_t c = 0; c < block.shape[1]; ++c) {
+          whole[static_cast<size_t>((block.global_offset[0] + r) * param.declaration->padded_shape()[1] +
+                                    block.global_offset[1] + c)] =
+              local[static_cast<size_t>((block.local_offset[0] + r) * param.local.shape[1] + block.local_offset[1] +
+                                        c)];
+        }
+      }
+    }
+  }
+  return whole;
+}
+
+TEST(LocalLayout, RanksDrawTheirPartsOfTheWhole) {
+  const std::vector<int64_t> shape{10, 12}, padded{12, 12};
+  for (const slw_cut& cut : {make_cut(0, "tp", 0), make_cut(1, "tp", 0), make_cut(0, "tp", 2), make_cut(1, "tp", 2)}) {
+    slw_param_decl decl = declare("w", shape, SLW_INIT_NORMAL, 0, 1);
+    decl.padded_shape = padded.data();
+    const slw_cut* cuts[] = {&cut};
+    decl.num_cuts = 1;
+    decl.cuts = cuts;
+    const std::vector<float> whole = assembled(decl, "none", 1);
+    EXPECT_EQ(assembled(decl, "tp", 2), whole) << cut.dim << " " << cut.parts;
+    EXPECT_EQ(assembled(decl, "tp", 3), whole) << cut.dim << " " << cut.parts;
+  }
+}
+
+TEST(LocalLayout, RefusesASizeThatDoesNotDivideAndNamesThoseThatDo) {
+  const std::vector<int64_t> shape{12};
+  const slw_cut cut = make_cut(0, "tp", 2);
+  const slw_cut* cuts[] = {&cut};
+  slw_param_decl decl = declare("fc1", shape, SLW_INIT_ONES, 0, 0);
+  decl.num_cuts = 1;
+  decl.cuts = cuts;
+  ParamTable table(GroupPlaces{{"tp", {4, 0}}});
+  try {
+    table.add(0, decl);
+    FAIL() << "accepted";
+  } catch (const ConfigError& error) {
+    EXPECT_NE(std::string(error.what()).find("sizes of tp that do: 1, 2, 3, 6"), std::string::npos) << error.what();
+  }
 }
 
 TEST(ParamTable, ATieIsOneParameterWithTwoUses) {
