@@ -34,6 +34,10 @@ void Reporter::no_crumb() noexcept {
   if (connected()) send("{\"crumb\":\"\"}\n");
 }
 
+void Reporter::trace(const RankTrace& trace) {
+  if (connected()) send(line_of({{"trace", to_json(trace)}}));
+}
+
 void Reporter::error(ExitCode code, const std::string& step, const std::string& message) {
   if (connected()) send(line_of({{"error", message}, {"exit_code", static_cast<int>(code)}, {"step", step}}));
 }

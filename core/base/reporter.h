@@ -1,6 +1,7 @@
 // How a rank tells the launcher what it is doing and why it fails: lines of JSON through the file descriptor that the
 // launcher leaves in SLIPWAY_REPORT_FD. Without a launcher everything here is silent. Thread-safe.
 //   {"crumb": "init of /path/plugin.so"}   before a plugin is loaded, and before its init; "" when that came back
+//   {"trace": {...}}   what the rank was doing (rank_trace.h): before its error, and when a signal asks it to stop
 //   {"error": "...", "exit_code": 5, "step": "initialize"}   once, before the rank exits
 #pragma once
 
@@ -9,6 +10,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/base/rank_trace.h"
 
 namespace slipway {
 
@@ -24,6 +26,7 @@ class Reporter {
   void crumb(const std::string& text);
   // The call came back.
   void no_crumb() noexcept;
+  void trace(const RankTrace& trace);
   void error(ExitCode code, const std::string& step, const std::string& message);
 
  private:

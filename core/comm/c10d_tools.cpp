@@ -85,9 +85,4 @@ std::vector<int64_t> row_counts(const int64_t* counts, int ranks) {
   return counts == nullptr ? std::vector<int64_t>{} : std::vector<int64_t>(counts, counts + ranks);
 }
 
-std::string describe_call(const Group& group, const char* op, uint64_t sequence, int64_t bytes) {
-  return std::string(op) + " #" + std::to_string(sequence) + " of group " + group.name() + " (" +
-         std::to_string(group.size()) + " ranks, " + std::to_string(bytes) + " bytes)";
-}
-
 }  // namespace slipway

@@ -8,6 +8,7 @@
 #include <exception>
 #include <string>
 
+#include "core/base/error.h"
 #include "core/comm/group.h"
 #include "core/comm/rendezvous.h"
 
@@ -35,7 +36,14 @@ c10d::ReduceOp c10d_reduce_op(int op);
 // One row count a rank; empty: equal parts.
 std::vector<int64_t> row_counts(const int64_t* counts, int ranks);
 
-// "all_reduce #3 of group dp (4 ranks, 1024 bytes)"
-std::string describe_call(const Group& group, const char* op, uint64_t sequence, int64_t bytes);
+// Runs a call into c10d; what it throws becomes a CommError with its first line.
+template <class Call>
+auto told(Call&& call) {
+  try {
+    return call();
+  } catch (const std::exception& error) {
+    throw CommError(first_line(error));
+  }
+}
 
 }  // namespace slipway

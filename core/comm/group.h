@@ -2,8 +2,8 @@
 //
 // Every rank of the group makes the same calls in the same order. Calls are serialised by a lock per group, so they may
 // come from any thread; the order is the caller's duty. Tensors are contiguous, in host memory (Gloo, groups of one) or
-// on the group's GPU (NCCL), and must stay untouched until the returned work was waited for. A failure is a CommError
-// that names group, operation, number and bytes; after one, no call of the group succeeds.
+// on the group's GPU (NCCL), and must stay untouched until the returned work was waited for. A failure is a CommError;
+// those of a Communicator's groups name group, operation, number and bytes. After one, no call of the group succeeds.
 //
 // On a GPU everything is in stream order: a call begins after what the caller's stream holds (order_after says which
 // stream), and Work::wait_on makes a stream wait without blocking the CPU. A collective that fails later than its
@@ -23,6 +23,8 @@ class Work {
   virtual ~Work() = default;
   // Blocks the CPU until the collective is complete on this rank.
   virtual void wait() = 0;
+  // True when it is surely over, so that wait() would not block; a transport that cannot tell says false.
+  virtual bool is_done() { return false; }
   // Host memory: as wait(). Device memory: work put on `stream` (NULL: this thread's current one) from now on begins
   // after the collective; the CPU goes on.
   virtual void wait_on(const slw_stream* stream) {
@@ -56,6 +58,8 @@ class Group {
 
   // [collective: this group], all of them. `op` is SLW_SUM, SLW_AVG, SLW_MAX or SLW_MIN.
   virtual WorkPtr all_reduce(const slw_tensor& inout, int op) = 0;
+  // Also in place: where `in` is this rank's part of `out`, or `out` of `in`, whose other parts then hold nothing of
+  // use.
   virtual WorkPtr all_gather(const slw_tensor& in, const slw_tensor& out) = 0;
   virtual WorkPtr reduce_scatter(const slw_tensor& in, const slw_tensor& out, int op) = 0;
   // Rows of dimension 0 sent to and received from each rank; NULL: equal parts.

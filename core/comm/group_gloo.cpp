@@ -2,6 +2,7 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
+#include <algorithm>
 #include <mutex>
 
 #include "core/base/error.h"
@@ -23,18 +24,29 @@ c10d::ReduceOp reduce_op(int op) {
 
 class GlooWork : public Work {
  public:
-  GlooWork(C10dWorkPtr work, std::string what) : work_(std::move(work)), what_(std::move(what)) {}
+  explicit GlooWork(C10dWorkPtr work) : work_(std::move(work)) {}
   void wait() override {
-    try {
-      work_->wait();
-    } catch (const std::exception& error) {
-      throw CommError(what_ + " failed: " + first_line(error));
-    }
+    told([&] { work_->wait(); });
   }
+  bool is_done() override { return work_->isCompleted(); }
 
  private:
   C10dWorkPtr work_;
-  std::string what_;
+};
+
+// Several calls as one.
+class GlooWorks : public Work {
+ public:
+  explicit GlooWorks(std::vector<WorkPtr> works) : works_(std::move(works)) {}
+  void wait() override {
+    for (const WorkPtr& work : works_) work->wait();
+  }
+  bool is_done() override {
+    return std::all_of(works_.begin(), works_.end(), [](const WorkPtr& work) { return work->is_done(); });
+  }
+
+ private:
+  std::vector<WorkPtr> works_;
 };
 
 class GlooGroup : public Group {
@@ -46,60 +58,73 @@ class GlooGroup : public Group {
     c10d::AllreduceOptions options;
     options.reduceOp = reduce_op(op);
     std::vector<at::Tensor> tensors{wrap(inout)};
-    return launch("all_reduce", inout, [&] { return gloo_->allreduce(tensors, options); });
+    return launch([&] { return gloo_->allreduce(tensors, options); });
   }
+  // In place by a broadcast from each rank: c10d's own gathers into a copy of the output first.
   WorkPtr all_gather(const slw_tensor& in, const slw_tensor& out) override {
+    if (is_part_of(in, out)) return broadcast_parts(out);
     std::vector<at::Tensor> inputs{wrap(in).reshape({-1})};
     std::vector<std::vector<at::Tensor>> outputs{wrap(out).view({size(), -1}).unbind(0)};
-    return launch("all_gather", in, [&] { return gloo_->allgather(outputs, inputs); });
+    return launch([&] { return gloo_->allgather(outputs, inputs); });
   }
+  // Gloo reduces all parts everywhere; in place that needs no copy of the input.
   WorkPtr reduce_scatter(const slw_tensor& in, const slw_tensor& out, int op) override {
+    if (is_part_of(out, in)) return all_reduce(in, op);
     c10d::ReduceScatterOptions options;
     options.reduceOp = reduce_op(op);
     at::Tensor input = wrap(in).reshape({-1}), output = wrap(out).reshape({-1});
-    return launch("reduce_scatter", in, [&] { return gloo_->_reduce_scatter_base(output, input, options); });
+    return launch([&] { return gloo_->_reduce_scatter_base(output, input, options); });
   }
   WorkPtr all_to_all(const slw_tensor& in, const int64_t* in_rows, const slw_tensor& out,
                      const int64_t* out_rows) override {
     at::Tensor input = wrap(in), output = wrap(out);
     std::vector<int64_t> in_sizes = row_counts(in_rows, size()), out_sizes = row_counts(out_rows, size());
-    return launch("all_to_all", in, [&] { return gloo_->alltoall_base(output, input, out_sizes, in_sizes); });
+    return launch([&] { return gloo_->alltoall_base(output, input, out_sizes, in_sizes); });
   }
   WorkPtr broadcast(const slw_tensor& inout, int root) override {
     c10d::BroadcastOptions options;
     options.rootRank = root;
     std::vector<at::Tensor> tensors{wrap(inout)};
-    return launch("broadcast", inout, [&] { return gloo_->broadcast(tensors, options); });
+    return launch([&] { return gloo_->broadcast(tensors, options); });
   }
   WorkPtr send(const slw_tensor& tensor, int peer) override {
     std::vector<at::Tensor> tensors{wrap(tensor)};
-    return launch("send", tensor, [&] { return gloo_->send(tensors, peer, 0); });
+    return launch([&] { return gloo_->send(tensors, peer, 0); });
   }
   WorkPtr recv(const slw_tensor& tensor, int peer) override {
     std::vector<at::Tensor> tensors{wrap(tensor)};
-    return launch("recv", tensor, [&] { return gloo_->recv(tensors, peer, 0); });
+    return launch([&] { return gloo_->recv(tensors, peer, 0); });
   }
   void barrier() override {
-    int64_t shape = 0, stride = 1;
-    const slw_tensor nothing{nullptr, {SLW_DEVICE_CPU, 0}, 1, {SLW_CODE_UINT, 8, 1}, &shape, &stride, 0};
-    launch("barrier", nothing, [&] { return gloo_->barrier(); })->wait();
+    launch([&] { return gloo_->barrier(); })->wait();
   }
 
  private:
-  template <class Enqueue>
-  WorkPtr launch(const char* op, const slw_tensor& tensor, Enqueue&& enqueue) {
-    const std::lock_guard lock(mutex_);
-    const std::string what = describe_call(*this, op, sequence_++, contiguous_bytes(tensor));
-    try {
-      return std::make_unique<GlooWork>(enqueue(), what);
-    } catch (const std::exception& error) {
-      throw CommError(what + " failed: " + first_line(error));
+  // `part` is this rank's equal part of `whole`.
+  bool is_part_of(const slw_tensor& part, const slw_tensor& whole) const {
+    const int64_t bytes = contiguous_bytes(part);
+    return bytes > 0 && static_cast<char*>(tensor_address(whole)) + rank() * bytes == tensor_address(part);
+  }
+  WorkPtr broadcast_parts(const slw_tensor& whole) {
+    const std::vector<at::Tensor> parts = wrap(whole).view({size(), -1}).unbind(0);
+    std::vector<WorkPtr> works;
+    for (int root = 0; root < size(); ++root) {
+      c10d::BroadcastOptions options;
+      options.rootRank = root;
+      std::vector<at::Tensor> tensors{parts[static_cast<size_t>(root)]};
+      works.push_back(launch([&] { return gloo_->broadcast(tensors, options); }));
     }
+    return std::make_unique<GlooWorks>(std::move(works));
+  }
+
+  template <class Enqueue>
+  WorkPtr launch(Enqueue&& enqueue) {
+    const std::lock_guard lock(mutex_);
+    return told([&] { return std::make_unique<GlooWork>(enqueue()); });
   }
 
   GlooPtr gloo_;
   std::mutex mutex_;
-  uint64_t sequence_ = 0;
 };
 
 // GLOO_SOCKET_IFNAME, else loopback when the master is there, else this host's own address.

@@ -9,6 +9,7 @@ namespace {
 class DoneWork : public Work {
  public:
   void wait() override {}
+  bool is_done() override { return true; }
 };
 
 class LocalGroup : public Group {

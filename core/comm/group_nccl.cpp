@@ -45,8 +45,7 @@ class CurrentStream : public StreamScope {
 
 class NcclWork : public Work {
  public:
-  NcclWork(C10dWorkPtr work, std::string what, c10::DeviceIndex device)
-      : work_(std::move(work)), what_(std::move(what)), device_(device) {}
+  NcclWork(C10dWorkPtr work, c10::DeviceIndex device) : work_(std::move(work)), device_(device) {}
 
   void wait() override {
     wait_on(nullptr);
@@ -61,17 +60,7 @@ class NcclWork : public Work {
   }
 
  private:
-  template <class Call>
-  void told(Call&& call) const {
-    try {
-      call();
-    } catch (const std::exception& error) {
-      throw CommError(what_ + " failed: " + first_line(error));
-    }
-  }
-
   C10dWorkPtr work_;
-  std::string what_;
   c10::DeviceIndex device_;
 };
 
@@ -89,44 +78,42 @@ class NcclGroup : public Group {
     c10d::AllreduceOptions options;
     options.reduceOp = c10d_reduce_op(op);
     std::vector<at::Tensor> tensors{wrap(inout)};
-    return launch("all_reduce", inout, [&] { return nccl_->allreduce(tensors, options); });
+    return launch([&] { return nccl_->allreduce(tensors, options); });
   }
   WorkPtr all_gather(const slw_tensor& in, const slw_tensor& out) override {
     at::Tensor input = wrap(in).reshape({-1}), output = wrap(out).reshape({-1});
-    return launch("all_gather", in, [&] { return nccl_->_allgather_base(output, input); });
+    return launch([&] { return nccl_->_allgather_base(output, input); });
   }
   WorkPtr reduce_scatter(const slw_tensor& in, const slw_tensor& out, int op) override {
     c10d::ReduceScatterOptions options;
     options.reduceOp = c10d_reduce_op(op);
     at::Tensor input = wrap(in).reshape({-1}), output = wrap(out).reshape({-1});
-    return launch("reduce_scatter", in, [&] { return nccl_->_reduce_scatter_base(output, input, options); });
+    return launch([&] { return nccl_->_reduce_scatter_base(output, input, options); });
   }
   WorkPtr all_to_all(const slw_tensor& in, const int64_t* in_rows, const slw_tensor& out,
                      const int64_t* out_rows) override {
     at::Tensor input = wrap(in), output = wrap(out);
     std::vector<int64_t> in_sizes = row_counts(in_rows, size()), out_sizes = row_counts(out_rows, size());
-    return launch("all_to_all", in, [&] { return nccl_->alltoall_base(output, input, out_sizes, in_sizes); });
+    return launch([&] { return nccl_->alltoall_base(output, input, out_sizes, in_sizes); });
   }
   WorkPtr broadcast(const slw_tensor& inout, int root) override {
     c10d::BroadcastOptions options;
     options.rootRank = root;
     std::vector<at::Tensor> tensors{wrap(inout)};
-    return launch("broadcast", inout, [&] { return nccl_->broadcast(tensors, options); });
+    return launch([&] { return nccl_->broadcast(tensors, options); });
   }
   WorkPtr send(const slw_tensor& tensor, int peer) override {
     std::vector<at::Tensor> tensors{wrap(tensor)};
-    return launch("send", tensor, [&] { return nccl_->send(tensors, peer, 0); });
+    return launch([&] { return nccl_->send(tensors, peer, 0); });
   }
   WorkPtr recv(const slw_tensor& tensor, int peer) override {
     std::vector<at::Tensor> tensors{wrap(tensor)};
-    return launch("recv", tensor, [&] { return nccl_->recv(tensors, peer, 0); });
+    return launch([&] { return nccl_->recv(tensors, peer, 0); });
   }
   void barrier() override {
     c10d::BarrierOptions options;
     options.device_ids = {device_};
-    int64_t shape = 0, stride = 1;
-    const slw_tensor nothing{nullptr, {SLW_DEVICE_CUDA, device_}, 1, {SLW_CODE_UINT, 8, 1}, &shape, &stride, 0};
-    launch("barrier", nothing, [&] { return nccl_->barrier(options); })->wait();
+    launch([&] { return nccl_->barrier(options); })->wait();
   }
 
   std::unique_ptr<StreamScope> order_after(const slw_stream* stream) override {
@@ -142,8 +129,7 @@ class NcclGroup : public Group {
   WorkPtr coalesce_end() override {
     const std::lock_guard lock(mutex_);
     is_coalescing_ = false;
-    const std::string what = describe_call(*this, "coalesced calls", sequence_++, 0);
-    return launched(what, [&] { return nccl_->endCoalescing(); });
+    return launched([&] { return nccl_->endCoalescing(); });
   }
   void abort() noexcept override {
     try_to([&] { nccl_->abort(); });
@@ -151,27 +137,23 @@ class NcclGroup : public Group {
 
  private:
   template <class Enqueue>
-  WorkPtr launch(const char* op, const slw_tensor& tensor, Enqueue&& enqueue) {
+  WorkPtr launch(Enqueue&& enqueue) {
     const std::lock_guard lock(mutex_);
-    const std::string what = describe_call(*this, op, sequence_++, contiguous_bytes(tensor));
-    return launched(what, enqueue);
+    return launched(enqueue);
   }
   template <class Enqueue>
-  WorkPtr launched(const std::string& what, Enqueue&& enqueue) {
-    try {
+  WorkPtr launched(Enqueue&& enqueue) {
+    return told([&]() -> WorkPtr {
       const c10::cuda::CUDAGuard on_device(device_);
       C10dWorkPtr work = enqueue();
       if (is_coalescing_ || work == nullptr) return make_done_work();
-      return std::make_unique<NcclWork>(std::move(work), what, device_);
-    } catch (const std::exception& error) {
-      throw CommError(what + " failed: " + first_line(error));
-    }
+      return std::make_unique<NcclWork>(std::move(work), device_);
+    });
   }
 
   NcclPtr nccl_;
   c10::DeviceIndex device_;
   std::mutex mutex_;
-  uint64_t sequence_ = 0;
   bool is_coalescing_ = false;
 };
 

@@ -79,6 +79,7 @@ Mesh::Mesh(const MeshSizes& sizes) : sizes_(sizes) {
   add_dense_groups();
   add_expert_groups();
   add_embedding_groups();
+  index_groups();
 }
 
 void Mesh::add_dense_groups() {
@@ -122,16 +123,31 @@ void Mesh::add_embedding_groups() {
   }
 }
 
-RankList Mesh::group_of(const std::string& name, int rank) const {
-  for (const RankList& group : groups(name)) {
-    if (std::find(group.begin(), group.end(), rank) != group.end()) return group;
+// One pass proves that no rank stands in two groups of a kind, and in all but the embedding kinds each in one.
+void Mesh::index_groups() {
+  for (const auto& [name, groups] : groups_) {
+    std::vector<Seat>& seats = seats_[name];
+    seats.resize(static_cast<size_t>(sizes_.world));
+    int seated = 0;
+    for (size_t g = 0; g < groups.size(); ++g) {
+      for (size_t place = 0; place < groups[g].size(); ++place) {
+        Seat& seat = seats[static_cast<size_t>(groups[g][place])];
+        SLW_CHECK(seat.group < 0);
+        seat = {static_cast<int>(g), static_cast<int>(place)};
+        ++seated;
+      }
+    }
+    SLW_CHECK(seated == sizes_.world || name == "embd" || name == "pos_embd");
   }
-  return {};
+}
+
+RankList Mesh::group_of(const std::string& name, int rank) const {
+  const Seat& seat = seats_.at(name)[static_cast<size_t>(rank)];
+  return seat.group < 0 ? RankList{} : groups(name)[static_cast<size_t>(seat.group)];
 }
 
 int Mesh::coordinate(const std::string& name, int rank) const {
-  const RankList group = group_of(name, rank);
-  return static_cast<int>(std::find(group.begin(), group.end(), rank) - group.begin());
+  return seats_.at(name)[static_cast<size_t>(rank)].place;
 }
 
 }  // namespace slipway

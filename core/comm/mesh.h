@@ -32,19 +32,24 @@ class Mesh {
   // Every group named `name` (slipway/services.h lists the names), in Megatron's order. Throws std::out_of_range.
   const std::vector<RankList>& groups(const std::string& name) const { return groups_.at(name); }
   const std::map<std::string, std::vector<RankList>>& all_groups() const { return groups_; }
-  // The group of `name` that holds `rank`; empty when none does (embd, pos_embd).
+  // The group of `name` that holds `rank`; empty when none does (embd, pos_embd). Constant time, as the next.
   RankList group_of(const std::string& name, int rank) const;
-  // Place of `rank` in its group of `name`.
+  // Place of `rank` in its group of `name`; 0 when none holds it.
   int coordinate(const std::string& name, int rank) const;
 
  private:
   void add_dense_groups();
   void add_expert_groups();
   void add_embedding_groups();
+  void index_groups();
 
   MeshSizes sizes_;
   int dp_ = 1, edp_ = 1;
   std::map<std::string, std::vector<RankList>> groups_;
+  struct Seat {
+    int group = -1, place = 0;
+  };
+  std::map<std::string, std::vector<Seat>> seats_;  // by rank
 };
 
 // One axis of a grid.

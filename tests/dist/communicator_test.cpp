@@ -96,6 +96,45 @@ TEST(Communicator, ADeadPeerIsACommError) {
                CommError);
 }
 
+TEST(Communicator, TracesWhatItsGroupsOfSeveralRanksCall) {
+  run_ranks(2, [](const RankEnvironment& environment) {
+    const Communicator comm(environment, data_parallel(2), kTimeout);
+    Vector v({1.0f, 2.0f}), out({0.0f, 0.0f, 0.0f, 0.0f});
+    comm.group("tp")->all_reduce(v.tensor(), SLW_SUM)->wait();  // of one rank
+    comm.group("dp")->all_reduce(v.tensor(), SLW_SUM)->wait();
+    comm.trace().begin_step(1);
+    comm.group("dp_cp")->all_gather(v.tensor(), out.tensor())->wait();
+    comm.core().barrier();
+    const std::vector<GroupCount> counts = comm.trace().counts();
+    ASSERT_EQ(counts.size(), 3u);
+    EXPECT_EQ(counts[0].group + " " + group_op_name(counts[0].op), "core barrier");
+    EXPECT_EQ(counts[1].group + " " + group_op_name(counts[1].op), "dp all_reduce");
+    EXPECT_EQ(counts[1].count, (CallCount{1, 8, 0, 0}));
+    EXPECT_EQ(counts[2].count, (CallCount{1, 8, 1, 8}));
+    for (const TracedCall& call : comm.trace().recent()) EXPECT_EQ(call.state, TracedCall::State::kDone);
+    EXPECT_THROW(comm.group("dp")->all_reduce(v.tensor(), SLW_AVG), CommError);
+  });
+}
+
+TEST(Communicator, WhoIsToldOfAFailureLearnsTheCall) {
+  std::string told;
+  RankTrace state;
+  const auto body = [&](const RankEnvironment& environment) {
+    CommWatch watch;
+    if (environment.rank == 0) watch.on_failure = [&](const CommError& error) { told = error.what(); };
+    const Communicator comm(environment, data_parallel(2), kTimeout, {}, watch);
+    Vector v({1.0f});
+    comm.group("dp")->all_reduce(v.tensor(), SLW_SUM)->wait();
+    if (environment.rank == 1) return;
+    EXPECT_THROW(comm.group("dp")->all_reduce(v.tensor(), SLW_SUM)->wait(), CommError);
+    state = comm.trace().state();
+  };
+  run_ranks(2, body);
+  EXPECT_TRUE(told.starts_with("all_reduce #1 of group dp (2 ranks, 4 bytes) failed: ")) << told;
+  ASSERT_TRUE(state.waits_in);
+  EXPECT_EQ(state.waits_in->number, 1);
+}
+
 TEST(CommService, TurnsFailuresIntoCodesWithText) {
   const slw_comm table = make_comm_service([](const slw_host*, const char*) -> const slw_group* { return nullptr; });
   const std::unique_ptr<Group> group = make_local_group("alone", 0);

@@ -103,5 +103,34 @@ TEST_F(NcclGroup, SendsAndReceivesAroundARing) {
   });
 }
 
+// As distributed_optimizer does: a rank's part of the buffer is the other tensor.
+TEST_F(NcclGroup, ReducesAndGathersInPlace) {
+  const int size = num_gpus();
+  if (size < 2) GTEST_SKIP() << "one GPU only: no GPU found for a second rank";
+  on_group(size, [size](Group& group, int rank) {
+    const DeviceFloats buffer(rank, std::vector<float>(static_cast<size_t>(size), static_cast<float>(rank)));
+    int64_t one = 1, stride = 1;
+    slw_tensor part = buffer.tensor();
+    part.shape = &one, part.strides = &stride;
+    part.byte_offset += static_cast<uint64_t>(rank) * sizeof(float);
+    group.reduce_scatter(buffer.tensor(), part, SLW_SUM)->wait();
+    group.all_gather(part, buffer.tensor())->wait();
+    EXPECT_THAT(buffer.read(), Each(static_cast<float>(size * (size - 1)) / 2));
+  });
+}
+
+// What the watchdog does when a rank is lost: the others' calls end with an error instead of never.
+TEST_F(NcclGroup, AbortEndsWhatIsUnderWay) {
+  const int size = num_gpus();
+  if (size < 2) GTEST_SKIP() << "one GPU only: no GPU found for a second rank";
+  on_group(size, [](Group& group, int rank) {
+    if (rank != 0) return;  // never arrives
+    const DeviceFloats values(rank, {1});
+    const WorkPtr work = group.all_reduce(values.tensor(), SLW_SUM);
+    group.abort();
+    EXPECT_THROW(work->wait(), CommError);
+  });
+}
+
 }  // namespace
 }  // namespace slipway
