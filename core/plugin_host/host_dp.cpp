@@ -89,11 +89,20 @@ void HostDp::grad_reduce_finish() {
   call(site_, "grad_reduce_finish", [&](slw_error* e) { return table_->grad_reduce_finish(dp_, &kCpuStream, e); });
 }
 
-void HostDp::gather_params() {
+void HostDp::start_gather() {
   if (!SLW_HAS_FN(table_, slw_dp_vtable, param_gather_start)) return;
   call(site_, "param_gather_start", [&](slw_error* e) { return table_->param_gather_start(dp_, &kCpuStream, e); });
-  if (!SLW_HAS_FN(table_, slw_dp_vtable, param_gather_wait)) return;
-  call(site_, "param_gather_wait", [&](slw_error* e) { return table_->param_gather_wait(dp_, -1, &kCpuStream, e); });
+}
+
+void HostDp::finish_gather() {
+  constexpr int32_t kAll = -1;
+  call(site_, "param_gather_wait", [&](slw_error* e) { return wait_param(kAll, e); });
+}
+
+slw_status HostDp::wait_param(int32_t param, slw_error* error) noexcept {
+  if (!SLW_HAS_FN(table_, slw_dp_vtable, param_gather_wait)) return SLW_OK;
+  const CallMark mark = site_.mark("param_gather_wait");
+  return table_->param_gather_wait(dp_, param, &kCpuStream, error);
 }
 
 }  // namespace slipway

@@ -54,8 +54,12 @@ class HostDp {
   // No exception: called from inside a plugin's backward.
   slw_status grad_ready(const slw_ready_args& args, slw_error* error) noexcept;
   void grad_reduce_finish();
-  // Updated parameters are whole again when it returns.
-  void gather_params();
+  // After an update: begins to make parameters whole again. What it has begun ends in finish_gather or, parameter by
+  // parameter, in wait_param.
+  void start_gather();
+  void finish_gather();
+  // `param` is whole when it returns. No exception: called from inside a plugin's forward.
+  slw_status wait_param(int32_t param, slw_error* error) noexcept;
 
  private:
   const slw_dp_vtable* table_;

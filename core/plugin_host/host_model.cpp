@@ -58,7 +58,13 @@ slw_status add_field(slw_io_sink* sink, const char* name, slw_dtype want, int32_
   return sink_guard(error, [&] { static_cast<IoSpec*>(sink->impl)->fields.push_back({name, want, required != 0}); });
 }
 
-slw_status ignore_comm(slw_cost_sink*, const char*, const char*, int64_t, int64_t, slw_error*) { return SLW_OK; }
+slw_status add_comm(slw_cost_sink* sink, const char* group, const char* op, int64_t calls, int64_t bytes,
+                    slw_error* error) {
+  return sink_guard(error, [&] {
+    if (group == nullptr || op == nullptr) throw PluginError("communication in `cost` names no group or no operation");
+    static_cast<std::vector<CommVolume>*>(sink->impl)->push_back({group, op, calls, bytes});
+  });
+}
 
 }  // namespace
 
@@ -106,12 +112,19 @@ IoSpec HostModel::io_spec(const slw_stage& stage, int64_t batch_size, int64_t se
 
 std::optional<ModelCost> HostModel::cost(const slw_stage& stage, int64_t batch_size, int64_t seq_length) const {
   if (!SLW_HAS_FN(table_, slw_model_vtable, cost)) return std::nullopt;
+  ModelCost result;
   slw_cost cost{};
-  cost.struct_size = SLW_SIZE_TO(slw_cost, workspace_bytes);
-  slw_cost_sink sink{SLW_SIZE_TO(slw_cost_sink, comm), 0, nullptr, ignore_comm};
-  const slw_io_args args{SLW_SIZE_TO(slw_io_args, seq_length), 0, &stage, batch_size, seq_length};
-  call(site_, "cost", [&](slw_error* e) { return table_->cost(model_, &args, &cost, &sink, e); });
-  return ModelCost{cost.flops_forward, cost.flops_backward, cost.saved_bytes, cost.workspace_bytes};
+  const auto ask = [&](uint32_t flags, std::vector<CommVolume>& comm) {
+    cost.struct_size = SLW_SIZE_TO(slw_cost, workspace_bytes);
+    slw_cost_sink sink{SLW_SIZE_TO(slw_cost_sink, comm), 0, &comm, add_comm};
+    const slw_io_args args{SLW_SIZE_TO(slw_io_args, seq_length), flags, &stage, batch_size, seq_length};
+    call(site_, "cost", [&](slw_error* e) { return table_->cost(model_, &args, &cost, &sink, e); });
+  };
+  ask(0, result.comm);
+  ask(SLW_COST_FORWARD_COMM, result.forward_comm);
+  result.flops_forward = cost.flops_forward, result.flops_backward = cost.flops_backward;
+  result.saved_bytes = cost.saved_bytes, result.workspace_bytes = cost.workspace_bytes;
+  return result;
 }
 
 void HostModel::bind(const slw_stage& stage, const std::vector<const slw_param_view*>& views) {

@@ -43,10 +43,17 @@ struct IoSpec {
   std::vector<FieldRequest> fields;
 };
 
-// Of one microbatch on one stage, as slw_cost.
+// Calls of one operation over one group, and the bytes that a rank hands in to all of them.
+struct CommVolume {
+  std::string group, op;
+  int64_t calls = 0, bytes = 0;
+};
+
+// Of one microbatch on one rank of a stage, as slw_cost.
 struct ModelCost {
   double flops_forward = 0, flops_backward = 0;
   int64_t saved_bytes = 0, workspace_bytes = 0;
+  std::vector<CommVolume> comm, forward_comm;  // of forward and backward; of forward alone
 };
 
 class HostModel {
@@ -60,7 +67,7 @@ class HostModel {
   // Adds the stage's parameters and metrics as chunk `chunk`.
   void declare(const slw_stage& stage, int32_t chunk, ParamTable& table) const;
   IoSpec io_spec(const slw_stage& stage, int64_t batch_size, int64_t seq_length) const;
-  // nullopt: the model does not say. What it tells of its communication is not kept.
+  // nullopt: the model does not say.
   std::optional<ModelCost> cost(const slw_stage& stage, int64_t batch_size, int64_t seq_length) const;
 
   // `views` are valid until unbind.

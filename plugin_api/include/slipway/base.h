@@ -22,7 +22,7 @@
 
 /* While MAJOR is 0 a plugin loads only into a host of exactly its MINOR. */
 #define SLW_ABI_MAJOR 0
-#define SLW_ABI_MINOR 2
+#define SLW_ABI_MINOR 3
 
 #if defined(_WIN32)
 #define SLW_EXPORT __declspec(dllexport)

@@ -51,7 +51,7 @@ enum { /* slw_model_info.flags: what the model can do; a layout that needs a mis
        SLW_MODEL_CP_ZIGZAG = 1u << 3,
        SLW_MODEL_EP = 1u << 4,
        SLW_MODEL_ETP = 1u << 5,
-       SLW_MODEL_ACQUIRES = 1u << 6, /* calls param_acquire/param_release around every use */
+       SLW_MODEL_ACQUIRES = 1u << 6, /* calls param_acquire before each parameter's first use in every forward */
        SLW_MODEL_LOGITS = 1u << 7,   /* fills slw_forward_args.logits */
        SLW_MODEL_BF16 = 1u << 8,
        SLW_MODEL_FP16 = 1u << 9,
@@ -149,6 +149,9 @@ typedef struct slw_param_sink {
                        slw_error*);
 } slw_param_sink;
 
+enum {                                 /* slw_io_args.flags of `cost` */
+       SLW_COST_FORWARD_COMM = 1u << 0 /* the sink hears of forward's communication alone, as for a repeated forward */
+};
 typedef struct slw_io_args {
   uint32_t struct_size, flags;
   const slw_stage* stage;
@@ -164,14 +167,17 @@ typedef struct slw_io_sink {
   slw_status (*batch_field)(struct slw_io_sink*, const char* name, slw_dtype want, int32_t required, slw_error*);
 } slw_io_sink;
 
+/* Of one microbatch on one rank of the stage. */
 typedef struct slw_cost {
   uint32_t struct_size, reserved;
-  double flops_forward, flops_backward; /* of one microbatch */
+  double flops_forward, flops_backward;
   int64_t saved_bytes, workspace_bytes; /* live from forward to backward; peak beside it */
 } slw_cost;
 typedef struct slw_cost_sink {
   uint32_t struct_size, reserved;
   void* impl;
+  /* `calls` of "all_reduce", "all_gather", ... over a group in forward and backward together; `bytes`: what this rank
+   * hands in to all of them together. */
   slw_status (*comm)(struct slw_cost_sink*, const char* group, const char* op, int64_t calls, int64_t bytes,
                      slw_error*);
 } slw_cost_sink;
@@ -182,7 +188,8 @@ typedef struct slw_cost_sink {
 typedef struct slw_param_view { /* bound: valid from bind until unbind or destroy */
   uint32_t struct_size;
   int32_t index;
-  slw_tensor data; /* parameter dtype; changes only between steps. data.data is NULL if the model ACQUIRES */
+  slw_tensor data; /* parameter dtype; changes only between steps. With a backend that shards parameters data.data is
+                      NULL and param_acquire gives the address; else it stays, and acquiring only waits */
   slw_tensor grad; /* add to it; usually fp32; data NULL for FROZEN and BUFFER */
 } slw_param_view;
 typedef struct slw_bind_args {

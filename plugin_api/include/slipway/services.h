@@ -19,7 +19,9 @@ enum { SLW_SUM = 0, SLW_AVG = 1, SLW_MAX = 2, SLW_MIN = 3 };
 /* Enqueueing is [any]; the host takes one lock per group. The order of calls is the contract: all ranks of a group make
  * the same calls in the same order. With `work` NULL the call is complete on return (CPU) or in stream order (CUDA).
  * Otherwise the tensors must live and stay untouched until work_wait returned. Peers and roots are ranks in the group.
- * Tensors are contiguous. A failed call returns SLW_COMM and no further call of this run will succeed. */
+ * Tensors are contiguous. `out` of reduce_scatter may be this rank's part of `in`, whose other parts then hold nothing
+ * of use, and `in` of all_gather this rank's part of `out`: nothing is copied. Tensors overlap in no other way. A
+ * failed call returns SLW_COMM and no further call of this run will succeed. */
 typedef struct slw_comm {
   uint32_t struct_size, reserved;
   /* Groups by name: world dp dp_cp dp_cp_intra dp_cp_inter tp pp cp ep etp edp edp_intra edp_inter tp_cp tp_dp tp_dp_cp

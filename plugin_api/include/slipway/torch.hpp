@@ -23,6 +23,7 @@
 
 #include <slipway/sdk.hpp>
 #include <slipway/torch/dropout.hpp>
+#include <slipway/torch/group.hpp>
 #include <slipway/torch/guard.hpp>
 #include <slipway/torch/linear.hpp>
 #include <slipway/torch/model.hpp>

@@ -267,12 +267,14 @@ TEST(LinearOfSwappedMemory, UsesWhatTheParameterHoldsInBackward) {
 // ---- dropout ----
 
 TEST(DropoutRow, SlicesDrawWhatTheWholeDraws) {
-  const slw::Dropout d{slw_philox_key(7, "dropout", "here"), 0.5, {}};
+  slw::Dropout d;
+  d.key = slw_philox_key(7, "dropout", "here");
+  d.p = 0.5;
   const std::vector<float> ones(100, 1.0f);
   std::vector<float> whole(100), part(100);
-  slw::drop_row(d, 11, 5, 0, 100, ones.data(), nullptr, whole.data());
+  slw::drop_row(d, {11, 5, 0, 0}, 100, ones.data(), nullptr, whole.data());
   for (const int64_t begin : {1, 2, 3, 4, 33, 64}) {
-    slw::drop_row(d, 11, 5, begin, 100 - begin, ones.data(), nullptr, part.data());
+    slw::drop_row(d, {11, 5, begin, begin}, 100 - begin, ones.data(), nullptr, part.data());
     for (int64_t c = begin; c < 100; ++c) {
       EXPECT_EQ(part[static_cast<std::size_t>(c - begin)], whole[static_cast<std::size_t>(c)]) << begin << " " << c;
     }

@@ -49,7 +49,7 @@ TEST(Library, LoadsAPluginOnce) {
 TEST(Library, NamesWhatIsWrong) {
   EXPECT_THAT(refusal(toy("no_entry")), names("does not export slw_plugin_v0"));
   EXPECT_THAT(refusal(toy("next_major")), names("slw_plugin_v1"));
-  EXPECT_THAT(refusal(toy("other_minor")), names("this slipway provides 0.2"));
+  EXPECT_THAT(refusal(toy("other_minor")), names("this slipway provides 0.3"));
   EXPECT_THAT(refusal(toy("other_libtorch")), names("built with LibTorch"));
   EXPECT_THAT(refusal(toy("null_slot")), names("which is required"));
   EXPECT_THAT(refusal(toy("twin_names")), names("stands twice"));

@@ -73,7 +73,7 @@ class IoSink {
 class CostSink {
  public:
   explicit CostSink(slw_cost_sink* sink) : sink_(sink) { check_struct(sink); }
-  // `calls` operations ("all_reduce") over `group`, `bytes` each, in one microbatch.
+  // `calls` operations ("all_reduce") over `group`, to which this rank hands in `bytes` altogether.
   void comm(const char* group, const char* op, int64_t calls, int64_t bytes) {
     call([&](slw_error* e) { return sink_->comm(sink_, group, op, calls, bytes, e); });
   }
@@ -149,7 +149,7 @@ class ModelOf {
   static slw_status cost(slw_model* m, const slw_io_args* args, slw_cost* out, slw_cost_sink* sink, slw_error* error) {
     return guard(error, [&] {
       CostSink costs(sink);
-      copy_out(self(m).cost(staged(args), costs), out);
+      copy_out(self(m).cost(staged(args, SLW_COST_FORWARD_COMM), costs), out);
     });
   }
   static slw_status bind(slw_model* m, const slw_bind_args* args, slw_error* error) {

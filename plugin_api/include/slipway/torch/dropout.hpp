@@ -4,6 +4,7 @@
 #pragma once
 
 #include <ATen/Parallel.h>
+#include <slipway/model.h>
 #include <slipway/philox.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -18,20 +19,58 @@
 
 SLW_SDK_BEGIN
 
-// Which tokens the rows of a [batch, seq, ...] tensor are.
+// Which tokens the rows of a tensor are: row r is token first + r of [batch, seq], the sequence running fastest.
 struct TokenIds {
   at::Tensor samples;    // i64 [batch]: ordinals since sample 0
   at::Tensor positions;  // i64 [seq]: global positions
+  int64_t first = 0;     // above 0 where a rank holds a later part of the tokens (sequence parallel)
 };
 
-// Dropout at one place of the model; p = 0 leaves everything as it is.
+// Dropout at one place of the model; p = 0 leaves everything as it is. Under rng=megatron the mask is not keyed by
+// tokens: element i of the tensor is lane i % 4 of block offset + i / 4 of a stream, which is reserved when it is used.
 struct Dropout {
   uint64_t key = 0;
   double p = 0;
   TokenIds tokens;
+  slw_step_hooks* hooks = nullptr;  // with rng_reserve; else nullptr
+  const char* stream = "";          // to reserve from
+  uint64_t offset = 0;              // once reserved
+  bool is_sequential = false;
 
   bool active() const { return p > 0; }
+  // With the blocks that `elements` numbers need, if it draws from a stream. Call once, in forward.
+  Dropout reserved_for(int64_t elements) const {
+    if (hooks == nullptr) return *this;
+    Dropout reserved = *this;
+    reserved.hooks = nullptr;
+    reserved.is_sequential = true;
+    const auto blocks = static_cast<uint64_t>((elements + 3) / 4);
+    call([&](slw_error* e) { return hooks->rng_reserve(hooks, stream, blocks, &reserved.key, &reserved.offset, e); });
+    return reserved;
+  }
 };
+
+// What a backward needs to draw the mask again, in an autograd context and back.
+template <class Context>
+void save_dropout(Context* ctx, const Dropout& d) {
+  ctx->saved_data["key"] = static_cast<int64_t>(d.key);
+  ctx->saved_data["p"] = d.p;
+  ctx->saved_data["first"] = d.tokens.first;
+  ctx->saved_data["offset"] = static_cast<int64_t>(d.offset);
+  ctx->saved_data["is_sequential"] = d.is_sequential;
+  ctx->save_for_backward({d.tokens.samples, d.tokens.positions});
+}
+template <class Context>
+Dropout saved_dropout(Context* ctx) {
+  const auto saved = ctx->get_saved_variables();
+  Dropout d;
+  d.key = static_cast<uint64_t>(ctx->saved_data["key"].toInt());
+  d.p = ctx->saved_data["p"].toDouble();
+  d.tokens = {saved[0], saved[1], ctx->saved_data["first"].toInt()};
+  d.offset = static_cast<uint64_t>(ctx->saved_data["offset"].toInt());
+  d.is_sequential = ctx->saved_data["is_sequential"].toBool();
+  return d;
+}
 
 // The numbers of channels [32 i, 32 i + 32) of one token; `first` is the counter of channel 0's block.
 __attribute__((always_inline)) inline void philox_words(uint64_t key, uint32_t first, uint32_t position,
@@ -58,18 +97,24 @@ __attribute__((always_inline)) inline void philox_words(uint64_t key, uint32_t f
   }
 }
 
-// One row: to[c] = (add ? add[c] : 0) + (kept ? from[c] / (1 - p) : 0), for the channels first_channel + [0, width).
-// `to` may be `from` or `add`.
-SLW_HOT_LOOP [[maybe_unused]] static void drop_row(const Dropout& d, int64_t sample, int64_t position,
-                                                   int64_t first_channel, int64_t width, const float* from,
-                                                   const float* add, float* to) {
+// Which token a row is of, the channel of its first element, and its element in the whole tensor.
+struct DropPlace {
+  int64_t sample, position, first_channel, first_element;
+};
+
+// One row: to[c] = (add ? add[c] : 0) + (kept ? from[c] / (1 - p) : 0). `to` may be `from` or `add`.
+SLW_HOT_LOOP [[maybe_unused]] static void drop_row(const Dropout& d, const DropPlace& place, int64_t width,
+                                                   const float* from, const float* add, float* to) {
   const uint32_t threshold = slw_dropout_threshold(d.p);
   const float scale = static_cast<float>(1.0 / (1.0 - d.p));
-  const int64_t skew = first_channel % 4;
+  const int64_t first = d.is_sequential ? place.first_element : place.first_channel;
+  const uint64_t sample = d.is_sequential ? 0 : static_cast<uint64_t>(place.sample);
+  const int64_t skew = first % 4;
   for (int64_t begin = -skew; begin < width; begin += 32) {
     uint32_t words[32];
-    philox_words(d.key, static_cast<uint32_t>((first_channel + begin) / 4), static_cast<uint32_t>(position),
-                 static_cast<uint64_t>(sample), words);
+    const uint64_t block = d.offset + static_cast<uint64_t>((first + begin) / 4);
+    const uint64_t high = d.is_sequential ? block >> 32 : static_cast<uint64_t>(place.position);
+    philox_words(d.key, static_cast<uint32_t>(block), static_cast<uint32_t>(high), sample, words);
     const int64_t end = std::min<int64_t>(begin + 32, width);
     for (int64_t c = std::max<int64_t>(0, begin); c < end; ++c) {
       const float kept = words[c - begin] < threshold ? 0.0f : from[c] * scale;
@@ -78,19 +123,19 @@ SLW_HOT_LOOP [[maybe_unused]] static void drop_row(const Dropout& d, int64_t sam
   }
 }
 
-// All rows of [batch, seq, channels]; `add` may be undefined. All contiguous.
+// All rows of [tokens..., channels]; `add` may be undefined. All contiguous.
 inline void drop_rows(const Dropout& d, const at::Tensor& from, const at::Tensor& add, const at::Tensor& to) {
-  const int64_t sequence = from.size(1), channels = from.size(2);
+  const int64_t sequence = d.tokens.positions.size(0), channels = from.size(-1), first = d.tokens.first;
   const int64_t* samples = d.tokens.samples.const_data_ptr<int64_t>();
   const int64_t* positions = d.tokens.positions.const_data_ptr<int64_t>();
   const float* x = from.const_data_ptr<float>();
   const float* a = add.defined() ? add.const_data_ptr<float>() : nullptr;
   float* y = to.mutable_data_ptr<float>();
-  at::parallel_for(0, from.size(0) * sequence, 16, [&](int64_t begin, int64_t end) {
+  at::parallel_for(0, from.numel() / channels, 16, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
-      const int64_t at = row * channels;
-      drop_row(d, samples[row / sequence], positions[row % sequence], 0, channels, x + at, a ? a + at : nullptr,
-               y + at);
+      const int64_t at = row * channels, token = first + row;
+      drop_row(d, {samples[token / sequence], positions[token % sequence], 0, at}, channels, x + at,
+               a ? a + at : nullptr, y + at);
     }
   });
 }
@@ -102,29 +147,25 @@ class DropoutFunction : public torch::autograd::Function<DropoutFunction> {
 
   static at::Tensor forward(Context* ctx, const at::Tensor& x, const std::optional<at::Tensor>& residual,
                             const Dropout& d) {
-    ctx->saved_data["key"] = static_cast<int64_t>(d.key);
-    ctx->saved_data["p"] = d.p;
+    save_dropout(ctx, d);
     ctx->saved_data["has_residual"] = residual.has_value();
-    ctx->save_for_backward({d.tokens.samples, d.tokens.positions});
     at::Tensor y = at::empty(x.sizes(), x.options());
     drop_rows(d, x.contiguous(), residual ? residual->contiguous() : at::Tensor(), y);
     return y;
   }
 
   static Tensors backward(Context* ctx, Tensors& gradients) {
-    const Tensors saved = ctx->get_saved_variables();
-    const Dropout d{
-        static_cast<uint64_t>(ctx->saved_data["key"].toInt()), ctx->saved_data["p"].toDouble(), {saved[0], saved[1]}};
     at::Tensor dx = at::empty(gradients[0].sizes(), gradients[0].options());
-    drop_rows(d, gradients[0].contiguous(), {}, dx);
+    drop_rows(saved_dropout(ctx), gradients[0].contiguous(), {}, dx);
     return {dx, ctx->saved_data["has_residual"].toBool() ? gradients[0] : at::Tensor(), at::Tensor()};
   }
 };
 
-// residual + dropout(x), or dropout(x) without a residual; fp32 [batch, seq, channels].
+// residual + dropout(x), or dropout(x) without a residual; fp32 [tokens..., channels].
 inline at::Tensor dropout(const at::Tensor& x, const Dropout& d, const at::Tensor& residual = {}) {
   if (!d.active()) return residual.defined() ? residual + x : x;
-  return DropoutFunction::apply(x, residual.defined() ? std::optional<at::Tensor>(residual) : std::nullopt, d);
+  return DropoutFunction::apply(x, residual.defined() ? std::optional<at::Tensor>(residual) : std::nullopt,
+                                d.reserved_for(x.numel()));
 }
 
 SLW_SDK_END

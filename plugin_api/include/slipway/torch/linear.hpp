@@ -46,7 +46,42 @@ inline at::ScalarType product_type(const at::Tensor& t) {
   return t.device().is_cpu() && t.scalar_type() != at::kDouble ? at::kFloat : t.scalar_type();
 }
 
-class LinearFunction : public torch::autograd::Function<LinearFunction> {
+// What products of this kind are made of, for layers that put communication between them.
+struct LinearParts {
+  static at::Tensor flat_rows(const at::Tensor& t) { return t.dim() == 2 ? t : t.flatten(0, -2); }
+
+  // Rows as far apart as the whole weight's would be, so that they stay aligned.
+  static at::Tensor empty_result(const at::Tensor& x, int64_t rows, int64_t row_stride, at::ScalarType type) {
+    std::vector<int64_t> shape = x.sizes().vec(), strides(shape.size(), 1);
+    shape.back() = rows;
+    for (std::size_t d = shape.size() - 1; d-- > 0;) {
+      strides[d] = strides[d + 1] * (d + 2 == shape.size() ? row_stride : shape[d + 1]);
+    }
+    return at::empty_strided(shape, strides, x.options().dtype(type));
+  }
+
+  // y = bias + residual, as far as they are there: what a product is then added to.
+  static void start(at::Tensor& y, const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& residual) {
+    if (bias && residual) {
+      at::add_out(y, flat_rows(*residual), bias->narrow(0, 0, y.size(1)));
+    } else if (residual) {
+      y.copy_(flat_rows(*residual));
+    } else if (bias) {
+      y.copy_(bias->narrow(0, 0, y.size(1)).expand_as(y));
+    }
+  }
+
+  // gradient += dy^T x
+  static void add_weight_gradient(const at::Tensor& gradient, const at::Tensor& dy, const at::Tensor& x) {
+    if (gradient.scalar_type() == dy.scalar_type()) {
+      multiply(dy.t(), x, gradient, Into::kAdd);
+    } else {
+      gradient.add_(at::mm(dy.t(), x));
+    }
+  }
+};
+
+class LinearFunction : public torch::autograd::Function<LinearFunction>, private LinearParts {
  public:
   using Context = torch::autograd::AutogradContext;
   using Tensors = torch::autograd::variable_list;
@@ -86,38 +121,6 @@ class LinearFunction : public torch::autograd::Function<LinearFunction> {
     }
     // The weight and the bias have their gradients already.
     return {dx, at::Tensor(), at::Tensor(), ctx->saved_data["has_residual"].toBool() ? dy : at::Tensor(), at::Tensor()};
-  }
-
- private:
-  static void add_weight_gradient(const at::Tensor& gradient, const at::Tensor& dy, const at::Tensor& x) {
-    if (gradient.scalar_type() == dy.scalar_type()) {
-      multiply(dy.t(), x, gradient, Into::kAdd);
-    } else {
-      gradient.add_(at::mm(dy.t(), x));
-    }
-  }
-
-  static at::Tensor flat_rows(const at::Tensor& t) { return t.reshape({-1, t.size(-1)}); }
-
-  // Rows as far apart as the whole weight's would be, so that they stay aligned.
-  static at::Tensor empty_result(const at::Tensor& x, int64_t rows, int64_t row_stride, at::ScalarType type) {
-    std::vector<int64_t> shape = x.sizes().vec(), strides(shape.size(), 1);
-    shape.back() = rows;
-    for (std::size_t d = shape.size() - 1; d-- > 0;) {
-      strides[d] = strides[d + 1] * (d + 2 == shape.size() ? row_stride : shape[d + 1]);
-    }
-    return at::empty_strided(shape, strides, x.options().dtype(type));
-  }
-
-  // What the product is added to.
-  static void start(at::Tensor& y, const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& residual) {
-    if (bias && residual) {
-      at::add_out(y, flat_rows(*residual), bias->narrow(0, 0, y.size(1)));
-    } else if (residual) {
-      y.copy_(flat_rows(*residual));
-    } else if (bias) {
-      y.copy_(bias->narrow(0, 0, y.size(1)).expand_as(y));
-    }
   }
 };
 

@@ -19,7 +19,8 @@ SLW_SDK_BEGIN
 // One forward pass. Borrowed for the call.
 class TorchPass {
  public:
-  TorchPass(const Host& host, uint64_t seed, const slw_forward_args& args) : host_(host), seed_(seed), args_(args) {
+  TorchPass(const Host& host, uint64_t seed, const slw_forward_args& args, const TorchParams& params)
+      : host_(host), seed_(seed), args_(args), params_(params) {
     for (const slw_tensor& input : items(args.num_inputs, args.inputs)) {
       inputs_.push_back(as_tensor(input).set_requires_grad(saves_graph()));
     }
@@ -43,14 +44,33 @@ class TorchPass {
   // Has loss i a reader: the host, or a backward?
   bool wants_loss(uint32_t i) const { return saves_graph() || (i < args_.num_losses && args_.loss_sums[i] != nullptr); }
 
+  // To be held while the parameters of a gather unit are used for the first time in a pass: they are whole once this
+  // returns. A model that does so for all its units says SLW_MODEL_ACQUIRES.
+  UnitUse acquire(const std::string& unit) const { return {args_.hooks, args_.stream, params_.of_unit(unit)}; }
+
+  // Of a region whose numbers all tensor parallel ranks compute, or of one that they share. Matters under rng=megatron.
+  enum class Region { kReplicated, kShared };
+
   // Dropout at the named place; inactive outside of training.
-  Dropout dropout_at(const std::string& place, double p) const {
+  Dropout dropout_at(const std::string& place, double p, Region region = Region::kReplicated) const {
     if (!is_training() || p <= 0) return {};
+    if (SLW_HAS_FN(args_.hooks, slw_step_hooks, rng_reserve)) {
+      Dropout dropout;
+      dropout.p = p;
+      dropout.tokens = tokens_;
+      dropout.hooks = args_.hooks;
+      dropout.stream = region == Region::kShared ? "model-parallel-rng" : "data-parallel-rng";
+      return dropout;
+    }
     if (!tokens_.samples.defined()) throw Error(SLW_INVALID_ARGUMENT, "dropout needs sample_ids; forward gets none");
     const slw_rng* rng = host_.rng();
     const uint64_t key = SLW_HAS_FN(rng, slw_rng, key) ? rng->key(host_.get(), "dropout", place.c_str())
                                                        : slw_philox_key(seed_, "dropout", place.c_str());
-    return {key, p, tokens_};
+    Dropout dropout;
+    dropout.key = key;
+    dropout.p = p;
+    dropout.tokens = tokens_;
+    return dropout;
   }
 
   // Hands logits [batch, seq, vocab_size] to the host, if it asked for them.
@@ -76,6 +96,7 @@ class TorchPass {
   const Host& host_;
   uint64_t seed_;
   const slw_forward_args& args_;
+  const TorchParams& params_;
   std::vector<at::Tensor> inputs_;
   TokenIds tokens_;
 };
@@ -109,7 +130,8 @@ class TorchModel {
     with_torch_errors([&] {
       unbind(*args.stage);
       const slw_stage& stage = *args.stage;
-      auto params = std::make_unique<TorchParams>(args, declared_names([&](ParamSink& sink) { declare(stage, sink); }));
+      auto params =
+          std::make_unique<TorchParams>(args, declared_params([&](ParamSink& sink) { declare(stage, sink); }));
       std::unique_ptr<TorchStage> code = make_stage(stage, *params);
       stages_[key_of(stage)] = {std::move(params), std::move(code), {}};
     });
@@ -125,7 +147,7 @@ class TorchModel {
       }
       const OnStream on_stream(args.stream);
       const c10::AutoGradMode grad_mode(saves);
-      const TorchPass pass(host_, seed_, args);
+      const TorchPass pass(host_, seed_, args, *bound.params);
       const TorchOutputs made = bound.code->forward(pass);
       give(args, made);
       if (saves) bound.passes.emplace(args.slot, SavedPass(pass.inputs(), made.activations, made.loss_sums));

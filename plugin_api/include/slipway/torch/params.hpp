@@ -44,14 +44,22 @@ class ReadyHook : public torch::autograd::FunctionPostHook {
   std::shared_ptr<const ReadyReport> report_;
 };
 
+// What declare() said of the parameters, by index.
+struct Declared {
+  std::vector<std::string> names, units;  // a parameter without a unit has ""
+};
+
 class TorchParams {
  public:
-  // `names` by index, as declare() gave them. REQUIRES: the bound memory outlives this object and all graphs over it.
-  TorchParams(const slw_bind_args& args, std::vector<std::string> names)
-      : names_(std::move(names)), report_(std::make_shared<ReadyReport>()) {
+  // REQUIRES: the bound memory outlives this object and all graphs over it.
+  TorchParams(const slw_bind_args& args, Declared declared)
+      : names_(std::move(declared.names)), report_(std::make_shared<ReadyReport>()) {
     if (args.num_params != names_.size()) {
       throw Error(SLW_PRECONDITION,
                   cat("bind gives ", args.num_params, " parameters, the stage declares ", names_.size()));
+    }
+    for (std::size_t i = 0; i < declared.units.size(); ++i) {
+      by_unit_[declared.units[i]].push_back(static_cast<int32_t>(i));
     }
     leaves_.resize(names_.size());
     enders_.resize(names_.size());
@@ -67,6 +75,14 @@ class TorchParams {
     const auto found = find(name);
     if (found == names_.end()) throw Error(SLW_INTERNAL, cat("this stage declares no parameter '", name, "'"));
     return leaves_[static_cast<std::size_t>(found - names_.begin())];
+  }
+
+  // The parameters of a gather unit; throws when the stage declares none of it.
+  const std::vector<int32_t>& of_unit(const std::string& unit) const {
+    const auto found = by_unit_.find(unit);
+    if (found == by_unit_.end())
+      throw Error(SLW_INTERNAL, cat("this stage declares no parameter of unit '", unit, "'"));
+    return found->second;
   }
 
   // Gradients are reported to `hooks` while the result lives.
@@ -102,21 +118,49 @@ class TorchParams {
   }
 
   std::vector<std::string> names_;
+  std::map<std::string, std::vector<int32_t>> by_unit_;
   std::vector<at::Tensor> leaves_;
   std::vector<std::shared_ptr<torch::autograd::Node>> enders_;  // a leaf knows its own only weakly
   std::shared_ptr<ReadyReport> report_;
 };
 
-// Runs `declare(stage, sink)` against a sink that only takes notes: the names by index.
+// The parameters of one gather unit in use: acquired, and released when this ends.
+class UnitUse {
+ public:
+  UnitUse(slw_step_hooks* hooks, const slw_stream& stream, const std::vector<int32_t>& params)
+      : hooks_(SLW_HAS_FN(hooks, slw_step_hooks, param_acquire) ? hooks : nullptr), stream_(stream), params_(params) {
+    if (hooks_ == nullptr) return;
+    for (const int32_t index : params_) {
+      void *data = nullptr, *grad = nullptr;
+      call([&](slw_error* e) { return hooks_->param_acquire(hooks_, index, &stream_, &data, &grad, e); });
+    }
+  }
+  ~UnitUse() {
+    if (!SLW_HAS_FN(hooks_, slw_step_hooks, param_release)) return;
+    for (const int32_t index : params_) hooks_->param_release(hooks_, index, &stream_, nullptr);
+  }
+  UnitUse(UnitUse&& other) noexcept
+      : hooks_(std::exchange(other.hooks_, nullptr)), stream_(other.stream_), params_(other.params_) {}
+  UnitUse(const UnitUse&) = delete;
+  UnitUse& operator=(const UnitUse&) = delete;
+
+ private:
+  slw_step_hooks* hooks_;
+  const slw_stream& stream_;
+  const std::vector<int32_t>& params_;
+};
+
+// Runs `declare(stage, sink)` against a sink that only takes notes.
 template <class Declare>
-std::vector<std::string> declared_names(Declare&& declare) {
-  std::vector<std::string> names;
+Declared declared_params(Declare&& declare) {
+  Declared declared;
   slw_param_sink sink = make<slw_param_sink>();
-  sink.impl = &names;
+  sink.impl = &declared;
   sink.add = [](slw_param_sink* self, const slw_param_decl* decl, int32_t* index, slw_error*) -> slw_status {
-    auto* noted = static_cast<std::vector<std::string>*>(self->impl);
-    *index = static_cast<int32_t>(noted->size());
-    noted->emplace_back(decl->name);
+    auto* noted = static_cast<Declared*>(self->impl);
+    *index = static_cast<int32_t>(noted->names.size());
+    noted->names.emplace_back(decl->name);
+    noted->units.emplace_back(decl->unit == nullptr ? "" : decl->unit);
     return SLW_OK;
   };
   sink.metric = [](slw_param_sink*, const char*, int32_t, int32_t, const char*, slw_error*) -> slw_status {
@@ -124,7 +168,7 @@ std::vector<std::string> declared_names(Declare&& declare) {
   };
   ParamSink params(&sink);
   declare(params);
-  return names;
+  return declared;
 }
 
 SLW_SDK_END

@@ -20,6 +20,14 @@ inline at::ScalarType scalar_type(slw_dtype d) {
   throw Error(SLW_UNSUPPORTED, cat("tensors of type ", dtype_name(d), " have no LibTorch counterpart here"));
 }
 
+// Throws SLW_UNSUPPORTED for a type that the border lacks.
+inline slw_dtype border_dtype(at::ScalarType type) {
+  for (const slw_dtype d : {f32, i64, bf16, f64, f16, i32, u8}) {
+    if (scalar_type(d) == type) return d;
+  }
+  throw Error(SLW_UNSUPPORTED, cat("tensors of LibTorch's type ", at::toString(type), " cannot cross the border"));
+}
+
 inline at::Device torch_device(slw_device d) {
   if (d.type == SLW_DEVICE_CPU) return at::Device(at::kCPU);
   if (d.type == SLW_DEVICE_CUDA) return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(d.id));
