@@ -114,6 +114,21 @@ double read_dropout(const slw::Config& o, const char* name) {
   return p;
 }
 
+// What several tensor parallel ranks share has to divide.
+void read_tensor_parallel(const slw_run_info& run, GptConfig& c) {
+  c.tp_size = std::max(1, run.tp_size);
+  c.layers.sequence_parallel = (run.flags & SLW_RUN_SEQUENCE_PARALLEL) != 0;
+  constexpr const char* kRanks = "tensor_model_parallel_size";
+  refuse_if(c.layers.query_groups < c.tp_size,
+            slw::cat(kRanks, " ", c.tp_size, " is more than num_query_groups ", c.layers.query_groups,
+                     ": a group of keys and values cannot be shared; nearest: ", kRanks, " ", c.layers.query_groups,
+                     ", or num_query_groups ", c.tp_size));
+  refuse_indivisible("num_attention_heads", c.layers.heads, kRanks, c.tp_size);
+  refuse_indivisible("num_query_groups", c.layers.query_groups, kRanks, c.tp_size);
+  refuse_indivisible("ffn_hidden_size", c.layers.ffn, kRanks, c.tp_size);
+  refuse_indivisible("the padded vocabulary", c.padded_vocab_size, kRanks, c.tp_size);
+}
+
 }  // namespace
 
 GptConfig read_config(const slw::Config& o, const slw_run_info& run) {
@@ -136,6 +151,7 @@ GptConfig read_config(const slw::Config& o, const slw_run_info& run) {
   c.is_tied = o.boolean("share_embeddings_and_output_weights");
   t.init_std = o.number("init_method_std");
   t.output_init_std = t.init_std / std::sqrt(2.0 * static_cast<double>(t.num_layers));
+  read_tensor_parallel(run, c);
   c.embedding_init_std = o.optional_number("embedding_init_method_std").value_or(t.init_std);
   return c;
 }

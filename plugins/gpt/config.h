@@ -14,6 +14,7 @@ struct GptConfig {
   bool is_tied = false;       // the head uses the word embedding
   double embedding_init_std = 0.02;
   int64_t vocab_size = 0, padded_vocab_size = 0;
+  int64_t tp_size = 1;  // ranks that share each layer
 };
 
 // Reads and checks. Throws slw::Error for a combination that cannot be built, naming the rule, the numbers and the

@@ -32,7 +32,8 @@ GptModel::GptModel(slw::Host host, const slw::Config& options, const slw_run_inf
 
 slw_model_info GptModel::describe() {
   slw_model_info info = slw::make<slw_model_info>();
-  info.flags = SLW_MODEL_PP | SLW_MODEL_LOGITS | SLW_MODEL_VAR_SEQ | SLW_MODEL_INVARIANT_RNG;
+  info.flags = SLW_MODEL_TP | SLW_MODEL_SP | SLW_MODEL_PP | SLW_MODEL_ACQUIRES | SLW_MODEL_LOGITS | SLW_MODEL_VAR_SEQ |
+               SLW_MODEL_INVARIANT_RNG;
   info.num_layers = config_.layers.num_layers;
   info.max_seq_length = config_.has_learned_positions ? config_.max_positions : 0;
   info.table_version = kTableVersion;
@@ -55,7 +56,9 @@ void GptModel::declare(const slw_stage& stage, slw::ParamSink& params) {
   }
   if (stage.pre_process != 0 && config_.has_learned_positions) {
     slw::Param position(kPositionEmbedding, {config_.max_positions, hidden});
-    params.add(position.embedding().normal(0, config_.embedding_init_std).unit(kPositionEmbedding));
+    position.embedding().normal(0, config_.embedding_init_std).unit(kPositionEmbedding);
+    if (config_.layers.sequence_parallel) position.grad_sum("tp");  // each rank adds the rows of its tokens
+    params.add(position);
   }
   for (int32_t i = stage.layer_begin; i < stage.layer_end; ++i) {
     transformer::declare_layer(params, config_.layers, layer_name(i));
@@ -66,7 +69,11 @@ void GptModel::declare(const slw_stage& stage, slw::ParamSink& params) {
 }
 
 void GptModel::io_spec(const slw_io_args& args, slw::IoSink& io) {
-  const std::vector<int64_t> activation{args.batch_size, args.seq_length, config_.layers.hidden};
+  const int64_t tokens = args.batch_size * args.seq_length, hidden = config_.layers.hidden;
+  const int64_t local_tokens = config_.layers.sequence_parallel ? tokens / config_.tp_size : tokens;
+  const std::vector<int64_t> activation = config_.tp_size > 1
+                                              ? std::vector<int64_t>{local_tokens, hidden}
+                                              : std::vector<int64_t>{args.batch_size, args.seq_length, hidden};
   if (args.stage->pre_process != 0) {
     io.required_field("tokens", slw::i64);
     if (config_.has_learned_positions) io.optional_field("position_ids", slw::i64);
@@ -81,10 +88,17 @@ void GptModel::io_spec(const slw_io_args& args, slw::IoSink& io) {
   }
 }
 
-slw_cost GptModel::cost(const slw_io_args& args, slw::CostSink&) { return cost_of(config_, args); }
+slw_cost GptModel::cost(const slw_io_args& args, slw::CostSink& costs) { return cost_of(config_, args, costs); }
 
 std::unique_ptr<slw::TorchStage> GptModel::make_stage(const slw_stage& stage, const slw::TorchParams& params) {
-  return std::make_unique<GptStage>(config_, stage, params);
+  transformer::TensorParallel tp;
+  if (config_.tp_size > 1) {
+    tp.group = slw::TorchGroup(host(), "tp");
+    tp.size = tp.group.size();
+    tp.rank = tp.group.rank();
+    tp.shares_tokens = config_.layers.sequence_parallel;
+  }
+  return std::make_unique<GptStage>(config_, tp, stage, params);
 }
 
 }  // namespace slipway::gpt

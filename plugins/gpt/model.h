@@ -1,6 +1,7 @@
 // The gpt model behind slw_model_vtable: a decoder-only transformer with Megatron-core's parameter names.
 //
-// Between pipeline stages goes one fp32 activation [batch, seq, hidden].
+// Between pipeline stages goes one fp32 activation [batch, seq, hidden]; where several ranks share the layers, this
+// rank's tokens, [tokens, hidden].
 #pragma once
 
 #include <slipway/torch.hpp>

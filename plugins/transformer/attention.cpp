@@ -20,8 +20,9 @@ at::Tensor hidden_keys(const at::Tensor& positions, std::optional<int64_t> windo
   return window ? hidden.logical_or_(distance > *window) : hidden;
 }
 
-// Attention weights [batch, heads, seq, keys] with dropout: channel = head * seq + key at the query's position.
-void drop_weights(const slw::Dropout& d, const at::Tensor& from, const at::Tensor& to) {
+// Attention weights [batch, heads, seq, keys] with dropout: channel = head * seq + key at the query's position, the
+// head counted over the whole layer.
+void drop_weights(const slw::Dropout& d, int64_t first_head, const at::Tensor& from, const at::Tensor& to) {
   const int64_t heads = from.size(1), queries = from.size(2), keys = from.size(3);
   const int64_t* samples = d.tokens.samples.const_data_ptr<int64_t>();
   const int64_t* positions = d.tokens.positions.const_data_ptr<int64_t>();
@@ -29,40 +30,42 @@ void drop_weights(const slw::Dropout& d, const at::Tensor& from, const at::Tenso
   float* y = to.mutable_data_ptr<float>();
   at::parallel_for(0, from.numel() / keys, 16, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
-      const int64_t query = row % queries, head = row / queries % heads, sample = row / queries / heads;
-      slw::drop_row(d, samples[sample], positions[query], head * keys, keys, x + row * keys, nullptr, y + row * keys);
+      const int64_t query = row % queries, head = first_head + row / queries % heads, sample = row / queries / heads;
+      slw::drop_row(d, {samples[sample], positions[query], head * keys, row * keys}, keys, x + row * keys, nullptr,
+                    y + row * keys);
     }
   });
 }
 
 class DropWeightsFunction : public torch::autograd::Function<DropWeightsFunction> {
  public:
-  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& weights, const slw::Dropout& d) {
-    ctx->saved_data["key"] = static_cast<int64_t>(d.key);
-    ctx->saved_data["p"] = d.p;
-    ctx->save_for_backward({d.tokens.samples, d.tokens.positions});
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& weights, const slw::Dropout& d,
+                            int64_t first_head) {
+    slw::save_dropout(ctx, d);
+    ctx->saved_data["first_head"] = first_head;
     at::Tensor dropped = at::empty_like(weights);
-    drop_weights(d, weights, dropped);
+    drop_weights(d, first_head, weights, dropped);
     return dropped;
   }
   static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
-    const variable_list saved = ctx->get_saved_variables();
-    const slw::Dropout d{
-        static_cast<uint64_t>(ctx->saved_data["key"].toInt()), ctx->saved_data["p"].toDouble(), {saved[0], saved[1]}};
     const at::Tensor from = gradients[0].contiguous();
     at::Tensor to = at::empty_like(from);
-    drop_weights(d, from, to);
-    return {to, at::Tensor()};
+    drop_weights(slw::saved_dropout(ctx), ctx->saved_data["first_head"].toInt(), from, to);
+    return {to, at::Tensor(), at::Tensor()};
   }
 };
 
 // q [b, heads, s, d]; k, v [b, groups, s, d] -> [b, heads, s, d]
-at::Tensor explicit_attention(const Heads& h, const at::Tensor& hidden, double scale, const slw::Dropout& dropout) {
+at::Tensor explicit_attention(const Heads& h, const at::Tensor& hidden, double scale, const slw::Dropout& dropout,
+                              int64_t first_head) {
   const int64_t per_group = h.q.size(1) / h.k.size(1);
   const at::Tensor k = h.k.repeat_interleave(per_group, 1), v = h.v.repeat_interleave(per_group, 1);
   const at::Tensor scores = at::matmul(h.q * scale, k.transpose(-1, -2)).masked_fill_(hidden, kMasked);
   const at::Tensor weights = at::softmax(scores, -1);
-  return at::matmul(dropout.active() ? DropWeightsFunction::apply(weights, dropout) : weights, v);
+  return at::matmul(dropout.active()
+                        ? DropWeightsFunction::apply(weights, dropout.reserved_for(weights.numel()), first_head)
+                        : weights,
+                    v);
 }
 
 at::Tensor flash_attention(const Heads& h, const at::Tensor& mask, double scale) {
@@ -71,7 +74,7 @@ at::Tensor flash_attention(const Heads& h, const at::Tensor& mask, double scale)
                                                                      /*is_causal=*/!mask.defined(), added, scale));
 }
 
-Heads normalized_heads(const at::Tensor& qkv, const TransformerConfig& config, const AttentionWeights& weights,
+Heads normalized_heads(const at::Tensor& qkv, const TransformerConfig& config, const AttentionPart& weights,
                        const RopeTable* rope) {
   Heads h = split_heads(qkv, config, config.qk_norm ? nullptr : rope);
   if (!config.qk_norm) return h;
@@ -95,14 +98,14 @@ AttentionContext attention_context(const TransformerConfig& config, const at::Te
   return context;
 }
 
-at::Tensor attention(const at::Tensor& qkv, const TransformerConfig& config, const AttentionWeights& weights,
+at::Tensor attention(const at::Tensor& qkv, const TransformerConfig& config, const AttentionPart& weights,
                      const AttentionContext& context, const slw::Dropout& dropout) {
   const Heads by_token = normalized_heads(qkv, config, weights, context.rope ? &*context.rope : nullptr);
   const Heads h{by_token.q.transpose(1, 2), by_token.k.transpose(1, 2), by_token.v.transpose(1, 2)};
   const double scale = 1.0 / std::sqrt(static_cast<double>(config.head_dim));
-  const at::Tensor out =
-      dropout.active() ? explicit_attention(h, hidden_keys(dropout.tokens.positions, config.window), scale, dropout)
-                       : flash_attention(h, context.mask, scale);
+  const at::Tensor out = dropout.active() ? explicit_attention(h, hidden_keys(dropout.tokens.positions, config.window),
+                                                               scale, dropout, weights.first_head)
+                                          : flash_attention(h, context.mask, scale);
   return out.transpose(1, 2).reshape({qkv.size(0), qkv.size(1), config.q_width()});
 }
 

@@ -24,12 +24,14 @@ struct AttentionContext {
 // Makes it for the tokens of a pass.
 AttentionContext attention_context(const TransformerConfig& config, const at::Tensor& positions);
 
-struct AttentionWeights {
+struct AttentionPart {
   NormWeights q_norm, k_norm;  // used when config.qk_norm
+  int64_t first_head = 0;      // of this rank, counted over the whole layer
 };
 
-// qkv [batch, seq, query_groups x (q heads, k, v) x head_dim] -> [batch, seq, heads x head_dim].
-at::Tensor attention(const at::Tensor& qkv, const TransformerConfig& config, const AttentionWeights& weights,
+// qkv [batch, seq, query_groups x (q heads, k, v) x head_dim] -> [batch, seq, heads x head_dim]. Of a layer that
+// several ranks share these are this rank's heads, and `config` counts them; `first_head` is the first of them.
+at::Tensor attention(const at::Tensor& qkv, const TransformerConfig& config, const AttentionPart& weights,
                      const AttentionContext& context, const slw::Dropout& dropout);
 
 }  // namespace slipway::transformer

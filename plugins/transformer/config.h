@@ -30,6 +30,7 @@ struct TransformerConfig {
   std::optional<RopeConfig> rope;
   std::optional<int64_t> window;  // a token sees that many tokens before it; unset: all
   double hidden_dropout = 0, attention_dropout = 0;
+  bool sequence_parallel = false;  // ranks share the tokens between the layers
   double init_std = 0.02, output_init_std = 0.02;
 
   int64_t heads_per_group() const { return heads / query_groups; }
@@ -37,6 +38,13 @@ struct TransformerConfig {
   int64_t kv_width() const { return query_groups * head_dim; }
   int64_t qkv_width() const { return q_width() + 2 * kv_width(); }
   int64_t fc1_width() const { return gated ? 2 * ffn : ffn; }
+
+  // The part of each layer that one of `ranks` tensor parallel ranks computes.
+  TransformerConfig shared_by(int64_t ranks) const {
+    TransformerConfig part = *this;
+    part.heads /= ranks, part.query_groups /= ranks, part.ffn /= ranks;
+    return part;
+  }
 };
 
 }  // namespace slipway::transformer

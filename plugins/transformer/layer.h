@@ -8,6 +8,7 @@
 #include "plugins/transformer/attention.h"
 #include "plugins/transformer/config.h"
 #include "plugins/transformer/norm.h"
+#include "plugins/transformer/tensor_parallel.h"
 
 namespace slipway::transformer {
 
@@ -20,12 +21,18 @@ void declare_layer(slw::ParamSink& params, const TransformerConfig& config, cons
 
 NormWeights bound_norm(const slw::TorchParams& params, const TransformerConfig& config, const std::string& name);
 
+// What all layers of a stage share: this rank's part of the configuration, and the ranks that have the others.
+struct LayerShare {
+  const TransformerConfig& config;
+  const TensorParallel& tp;
+};
+
 class TransformerLayer {
  public:
-  // REQUIRES: `config` outlives the layer.
-  TransformerLayer(const slw::TorchParams& params, const TransformerConfig& config, const std::string& prefix);
+  // REQUIRES: what `share` refers to outlives the layer.
+  TransformerLayer(const slw::TorchParams& params, const LayerShare& share, const std::string& prefix);
 
-  // x [batch, seq, hidden]
+  // x [batch, seq, hidden]; with several tensor parallel ranks this rank's tokens, [tokens, hidden].
   at::Tensor forward(const at::Tensor& x, const slw::TorchPass& pass, const AttentionContext& context) const;
 
  private:
@@ -39,10 +46,14 @@ class TransformerLayer {
   at::Tensor join(const at::Tensor& x, const Linear& linear, const at::Tensor& residual,
                   const slw::Dropout& dropout) const;
 
+  // All tokens of this rank's columns.
+  at::Tensor spread(const at::Tensor& x, const Linear& linear) const;
+
   const TransformerConfig& config_;
+  const TensorParallel& tp_;
   std::string prefix_;
   NormWeights input_norm_, mlp_norm_;
-  AttentionWeights attention_;
+  AttentionPart attention_;
   Linear qkv_, proj_, fc1_, fc2_;
 };
 

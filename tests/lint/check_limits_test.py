@@ -48,6 +48,11 @@ class CheckLimits(unittest.TestCase):
         self.assert_passes("plugin_api/include/slipway/a.h", function(3, parameters=9))
         self.assert_passes("plugins/gpt/a.c", function(3, parameters=9).replace("int p8", "slw_error* e"))
 
+    def test_the_context_of_autograd_does_not_count(self):
+        forward = "at::Tensor forward(AutogradContext* ctx, int a, int b, int c, int d, int e) {\n  g();\n}\n"
+        self.assert_passes("plugins/gpt/a.cpp", forward)
+        self.assert_finds("plugins/gpt/a.cpp", forward.replace("int e", "int e, int f"), "forward takes 7 parameters")
+
     def test_long_file(self):
         self.assert_finds("launcher/a.cpp", "int x;\n" * 601, "launcher/a.cpp has 601 lines")
 

@@ -158,7 +158,7 @@ TEST(GptDropout, FollowsTheCounterOfPhilox) {
   ModelHarness model(setup);
   for (const std::string& name : model.parameter_names()) {
     const bool is_norm = name.find("layernorm.weight") != std::string::npos;
-    const auto count = static_cast<std::size_t>(element_count(model.declaration(name).local_shape));
+    const auto count = static_cast<std::size_t>(element_count(model.declaration(name).local.shape));
     std::vector<float> values(count, is_norm || name == "embedding.word_embeddings.weight" ? 1.0f : 0.0f);
     if (name == "output_layer.weight") {
       for (std::size_t i = 0; i < 32; ++i) values[i * 32 + i] = 1.0f;

@@ -223,7 +223,7 @@ TEST_P(ModelConformance, DeclaresTheSameWhateverTheRank) {
   const ModelHarness a(setup_of(GetParam())), b(scrambled);
   ASSERT_EQ(a.parameter_names(), b.parameter_names());
   for (const std::string& name : a.parameter_names()) {
-    EXPECT_EQ(a.declaration(name).local_shape, b.declaration(name).local_shape) << name;
+    EXPECT_EQ(a.declaration(name).local.shape, b.declaration(name).local.shape) << name;
     EXPECT_EQ(a.declaration(name).decl().init_b, b.declaration(name).decl().init_b) << name;
   }
 }
