@@ -1,24 +1,28 @@
-// Sums the gradients of attached buffers over their groups, bucket by bucket, always in the layout's order. With
-// overlap a bucket starts as soon as its gradients and all buckets before it are there; without, all start in finish().
-// ready() may come from any thread; the rest from one at a time.
+// Sums the gradients of attached buffers over their groups, bucket by bucket, always in the layout's order: all of a
+// bucket on every rank, or in a sharded layout each rank's part of it in place, where the rest of the bucket holds
+// nothing of use afterwards. With overlap a bucket starts as soon as its gradients and all buckets before it are there;
+// without, all start in finish(). ready() may come from any thread; the rest from one at a time.
 #pragma once
 
 #include <deque>
-#include <memory>
 #include <mutex>
 #include <optional>
-#include <slipway/sdk.hpp>
 #include <unordered_map>
 
-#include "plugins/ddp/layout.h"
+#include "plugins/ddp/collectives.h"
 
 namespace ddp {
+
+struct ReduceOptions {
+  bool overlaps;
+  bool averages;  // while they are reduced; what comes out are sums
+};
 
 class Reducer {
  public:
   // Keeps views of the buffers. Throws slw::Error when they are not what the layout asked for, or when the host cannot
   // communicate over a group of several ranks.
-  Reducer(const slw::Host& host, const Layout& layout, const slw_attach_args& args, bool overlaps);
+  Reducer(const slw::Host& host, const Layout& layout, const slw_attach_args& args, const ReduceOptions& options);
 
   // A step begins.
   void arm();
@@ -28,17 +32,12 @@ class Reducer {
   void finish(const slw_stream* stream);
 
  private:
-  struct WorkRelease {
-    const slw_comm* comm;
-    void operator()(slw_work* work) const { comm->work_release(work); }
-  };
-  using Work = std::unique_ptr<slw_work, WorkRelease>;
-
   struct Running {
-    Running(const slw_group* of, const slw_comm* comm, const Bucket& bucket, const slw_tensor& buffer);
-    const slw_group* group;  // nullptr: one rank, nothing to do
+    Running(const Members& ranks, const Bucket& bucket, const Buffer& buffer, const slw_tensor& grad);
+    Members members;
     std::size_t num_params;
-    slw::View grad;
+    bool scatters;
+    slw::View whole, part;  // part: what holds the sum afterwards
     std::size_t missing = 0;
     Work work;
   };
@@ -48,13 +47,13 @@ class Reducer {
   };
   enum class State { kIdle, kArmed, kFailed };
 
-  const slw_group* group(const slw::Host& host, const std::string& name) const;
   void check_armed() const;
   void check_stream(const slw_stream& stream);
   void launch_next(const slw_stream* stream);
+  void complete(Running& bucket, const slw_stream* stream);
 
-  const slw_comm* comm_;
-  bool overlaps_;
+  Collectives comm_;
+  ReduceOptions options_;
   std::mutex mutex_;
   State state_ = State::kIdle;
   std::deque<Running> buckets_;  // in launch order

@@ -1,4 +1,4 @@
-// What is ddp's own: its bucket rules, its order of launches, and when it talks.
+// What is ddp's own: its plan, its order of launches, and when it talks.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -27,8 +27,7 @@ std::string error_of(const std::function<void()>& call) {
   return "";
 }
 
-// Megatron's own layout of these sizes; the ends of its buckets are padded for sharding, these by 64.
-TEST(DdpPlan, FollowsMegatronsBucketRule) {
+TEST(DdpPlan, ClosesABucketWithTheParameterThatFillsIt) {
   const DpRecord plan = plan_of({{"A", 100}, {"B", 50}, {"C", 30}}, R"({"ddp_bucket_size": 60})");
   EXPECT_EQ(plan.text(),
             "buffer f32 f32 256 dp_cp 0 -1 0\n"
@@ -57,33 +56,13 @@ TEST(DdpPlan, BucketsComeInTheOrderOfTheirLastGradient) {
   EXPECT_EQ(buffers, (std::vector<int32_t>{0, 1, 0, 1}));
 }
 
-TEST(DdpPlan, DefaultBucketSizeGrowsWithTheRanks) {
-  const std::vector<DpTable::Row> rows{{"a", 1'000'000}, {"b", 30'000'000}, {"c", 30'000'000}};
-  EXPECT_EQ(plan_of(rows, "{}", 1).buckets.size(), 2u);
-  EXPECT_EQ(plan_of(rows, "{}", 40).buckets.size(), 2u);
-  EXPECT_EQ(plan_of(rows, "{}", 100).buckets.size(), 1u);
-}
-
-TEST(DdpPlan, NumBucketsDividesTheParameters) {
-  const std::vector<DpTable::Row> rows(8, {"a", 640});
-  EXPECT_EQ(plan_of(rows, R"({"ddp_num_buckets": 4})").buckets.size(), 4u);
-  EXPECT_EQ(plan_of(rows, R"({"ddp_num_buckets": 1})").buckets.size(), 1u);
-  EXPECT_EQ(plan_of(rows, R"({"ddp_num_buckets": 1000000})").buckets.size(), 8u);
-}
-
-TEST(DdpPlan, IsTheSameWithAndWithoutOverlap) {
-  const std::vector<DpTable::Row> rows(20, {"a", 100});
-  EXPECT_EQ(plan_of(rows, R"({"ddp_bucket_size": 300, "overlap_grad_reduce": true})").text(),
-            plan_of(rows, R"({"ddp_bucket_size": 300, "overlap_grad_reduce": false})").text());
-}
-
-TEST(DdpOptions, RefusesWhatContradicts) {
-  EXPECT_NE(error_of([] { plan_of({}, R"({"ddp_bucket_size": 5, "ddp_num_buckets": 5})"); }).find("leave one out"),
-            std::string::npos);
-  EXPECT_NE(error_of([] { plan_of({}, R"({"ddp_bucket_size": 0})"); }).find("at least 1"), std::string::npos);
-  EXPECT_NE(error_of([] { plan_of({}, R"({"ddp_bucket_size": "big"})"); }).find("ddp_bucket_size"), std::string::npos);
-  EXPECT_NE(error_of([] { plan_of({}, R"({"overlap_grad_reduce": 1})"); }).find("overlap_grad_reduce"),
-            std::string::npos);
+// Megatron's replicated buffers have no gaps, so those that lie between ours fill no bucket.
+TEST(DdpPlan, GapsDoNotFillABucket) {
+  const DpRecord plan = plan_of({{"A", 10}, {"B", 5}, {"C", 50}, {"D", 45}}, R"({"ddp_bucket_size": 100})");
+  EXPECT_EQ(plan.text(),
+            "buffer f32 f32 256 dp_cp 0 -1 0\n"
+            "bucket 0 0 192\nbucket 0 192 256\n"
+            "place 3 0 0\nplace 2 0 64\nplace 1 0 128\nplace 0 0 192\n");
 }
 
 // Two ranks; the other one is a thread that reports in its own order.
@@ -121,11 +100,11 @@ class DdpPair : public ::testing::Test {
     fill(dp, 0);
     dp.step_begin();
     for (const int32_t param : order) dp.ready(param);
-    num_early_ = world.rank(0).reductions().size();
+    num_early_ = world.rank(0).collectives().size();
     dp.finish();
     peer.join();
     reductions_.clear();
-    for (const Reduction& r : world.rank(0).reductions()) {
+    for (const Collective& r : world.rank(0).collectives()) {
       EXPECT_TRUE(r.is_async);
       reductions_.push_back(static_cast<const float*>(r.data) - dp.grad_memory()[0].data());
     }
@@ -171,7 +150,7 @@ TEST(Ddp, OneRankDoesNotTalk) {
   dp.step_begin();
   dp.ready(0);
   dp.finish();
-  EXPECT_TRUE(world.rank(0).reductions().empty());
+  EXPECT_TRUE(world.rank(0).collectives().empty());
   EXPECT_EQ(dp.grad(0)[7], 3.0f);
 }
 

@@ -27,7 +27,12 @@ std::vector<DpTable::Row> model_rows() {
 }
 
 // Options that make a small model have many buckets, as JSON text.
-std::string options_of(const std::string& name) { return name == "ddp" ? R"({"ddp_bucket_size": 2500})" : "{}"; }
+std::string options_of(const std::string& name) {
+  return name == "ddp" || name == "distributed_optimizer" ? R"({"ddp_bucket_size": 2500})" : "{}";
+}
+
+// Ranks in a group of experts.
+int32_t expert_ranks(int32_t world_size) { return world_size % 2 == 0 ? 2 : world_size; }
 
 class DpConformance : public ::testing::TestWithParam<Subject> {
  protected:
@@ -71,13 +76,13 @@ TEST_P(DpConformance, RefusesOptionsThatAreNoObject) {
   }
 }
 
-TEST_P(DpConformance, PlanIsTheSameOnEveryRank) {
+TEST_P(DpConformance, PlanIsTheSameOnEveryRankOfAStage) {
   ToyHost bare;  // without slw.comm/1, as offline
   const DpTable table(model_rows());
   std::set<std::string> plans;
   for (int32_t rank = 0; rank < 4; ++rank) {
     slw_run_info run = dp_run(4, rank, 2);
-    run.tp_rank = run.pp_rank = run.cp_rank = run.ep_rank = rank * 7;
+    run.tp_rank = run.cp_rank = run.ep_rank = rank * 7;
     run.flags = rank == 3 ? uint32_t{SLW_RUN_OFFLINE} : 0u;
     DpInstance dp(component(), bare.get(), run, options());
     plans.insert(dp.plan(table).text());
@@ -137,6 +142,29 @@ TEST_P(DpConformance, EveryParameterIsInOneBucketAndATieIsAlone) {
   }
 }
 
+TEST_P(DpConformance, ShardsCoverTheirParameterOnce) {
+  ToyHost bare;
+  const DpTable table(model_rows());
+  for (const int32_t world_size : {1, 2, 3, 4}) {
+    const slw_run_info run = dp_run(world_size, 0, expert_ranks(world_size));
+    DpInstance dp(component(), bare.get(), run, options());
+    const DpRecord& plan = dp.plan(table);
+    std::vector<std::vector<int>> times;
+    for (const DpTable::Row& row : table.rows()) times.emplace_back(static_cast<std::size_t>(row.numel));
+    for (const DpRecord::Shard& shard : plan.shards) {
+      std::vector<int>& param = times.at(static_cast<std::size_t>(shard.param));
+      const bool is_expert = table.rows()[static_cast<std::size_t>(shard.param)].group == "edp";
+      EXPECT_TRUE(shard.owner >= 0 && shard.owner < (is_expert ? run.edp_size : world_size)) << shard.owner;
+      EXPECT_LE(shard.begin, shard.end);
+      for (int64_t i = shard.begin; i < shard.end; ++i) ++param.at(static_cast<std::size_t>(i));
+    }
+    for (const std::vector<int>& param : times) {
+      const bool is_sharded = std::count(param.begin(), param.end(), 0) == 0;
+      EXPECT_EQ(std::set<int>(param.begin(), param.end()), std::set<int>{is_sharded ? 1 : 0});
+    }
+  }
+}
+
 float gradient(int32_t rank, int32_t microbatch, int32_t step, int64_t element) {
   const auto mixed = static_cast<uint32_t>(element * 2654435761 + rank * 40503 + microbatch * 977 + step * 7919);
   return static_cast<float>(mixed % 2048) / 1024.0f - 1.0f;  // few bits: sums are exact in any order
@@ -164,39 +192,94 @@ struct Steps {
   bool reports = true;  // false: no gradient is reported, all are found by finish()
 };
 
-// Runs one rank and compares what it owns with the naive sum.
-void run_rank(DpInstance& dp, FakeWorld& world, const DpTable& table, int32_t rank, const Steps& steps) {
-  const DpRecord plan = dp.plan(table);
-  dp.attach();
-  for (int32_t step = 0; step < steps.num_steps; ++step) {
-    dp.zero_grads();
-    dp.step_begin();
-    for (int32_t m = 0; m < steps.num_microbatches; ++m) {
-      for (std::size_t p = 0; p < table.rows().size(); ++p) {
-        float* grad = dp.grad(static_cast<int32_t>(p));
-        for (int64_t i = 0; i < table.rows()[p].numel; ++i) grad[i] += gradient(rank, m, step, i);
-        if (m + 1 < steps.num_microbatches) dp.ready(static_cast<int32_t>(p), false);
-      }
+// A rank of the fake world and what it runs.
+struct Participant {
+  DpInstance& dp;
+  const DpTable& table;
+  int32_t world_size, rank;
+
+  int64_t numel(std::size_t p) const { return table.rows()[p].numel; }
+  int32_t first_of_group(std::size_t p) const {
+    return table.rows()[p].group == "edp" ? rank / expert_ranks(world_size) * expert_ranks(world_size) : 0;
+  }
+  int32_t end_of_group(std::size_t p) const {
+    return table.rows()[p].group == "edp" ? first_of_group(p) + expert_ranks(world_size) : world_size;
+  }
+  std::vector<DpRecord::Shard> owned(const DpRecord& plan, std::size_t p) const {
+    return plan.owned(static_cast<int32_t>(p), rank - first_of_group(p), numel(p));
+  }
+};
+
+void accumulate(const Participant& self, const Steps& steps, int32_t step) {
+  for (int32_t m = 0; m < steps.num_microbatches; ++m) {
+    for (std::size_t p = 0; p < self.table.rows().size(); ++p) {
+      float* grad = self.dp.grad(static_cast<int32_t>(p));
+      for (int64_t i = 0; i < self.numel(p); ++i) grad[i] += gradient(self.rank, m, step, i);
+      if (m + 1 < steps.num_microbatches) self.dp.ready(static_cast<int32_t>(p), false);
     }
-    if (steps.reports) report_all(dp, table, static_cast<uint32_t>(step * 31 + rank), steps.num_threads);
-    dp.finish();
-    for (std::size_t p = 0; p < table.rows().size(); ++p) {
-      const bool is_expert = table.rows()[p].group == "edp";
-      const int32_t first = is_expert ? rank / 2 * 2 : 0, last = is_expert ? first + 2 : world.size();
-      const float* grad = dp.grad(static_cast<int32_t>(p));
-      for (int64_t i = 0; i < table.rows()[p].numel; ++i) {
+  }
+}
+
+void expect_sums(const Participant& self, const DpRecord& plan, const Steps& steps, int32_t step) {
+  for (std::size_t p = 0; p < self.table.rows().size(); ++p) {
+    const float* grad = self.dp.grad(static_cast<int32_t>(p));
+    for (const DpRecord::Shard& shard : self.owned(plan, p)) {
+      for (int64_t i = shard.begin; i < shard.end; ++i) {
         float expected = 0.0f;
-        for (int32_t r = first; r < std::min(last, world.size()); ++r) {
+        for (int32_t r = self.first_of_group(p); r < self.end_of_group(p); ++r) {
           for (int32_t m = 0; m < steps.num_microbatches; ++m) expected += gradient(r, m, step, i);
         }
-        ASSERT_EQ(grad[i], expected) << table.rows()[p].name << " [" << i << "] on rank " << rank << ", step " << step;
+        ASSERT_EQ(grad[i], expected) << self.table.rows()[p].name << " [" << i << "] on rank " << self.rank << ", step "
+                                     << step;
       }
     }
   }
 }
 
+// Each rank changes what it owns; after the gather every rank sees every change, whatever it waits for first.
+void update_and_gather(const Participant& self, const DpRecord& plan, int32_t step) {
+  const auto updated = [&](std::size_t p, int64_t i) {
+    return static_cast<float>(step * 1'000'000 + self.first_of_group(p) * 100'000 + static_cast<int32_t>(p)) +
+           static_cast<float>(i % 8) / 8.0f;
+  };
+  std::vector<std::size_t> order;
+  for (std::size_t p = 0; p < self.table.rows().size(); ++p) {
+    order.push_back(p);
+    float* values = self.dp.param(static_cast<int32_t>(p));
+    for (const DpRecord::Shard& shard : self.owned(plan, p)) {
+      for (int64_t i = shard.begin; i < shard.end; ++i) values[i] = updated(p, i);
+    }
+  }
+  self.dp.gather_start();
+  std::shuffle(order.begin(), order.end(), std::mt19937(static_cast<uint32_t>(step * 31 + self.rank)));
+  for (const std::size_t p : order) {
+    self.dp.gather_wait(static_cast<int32_t>(p));
+    const float* values = self.dp.param(static_cast<int32_t>(p));
+    for (int64_t i = 0; i < self.numel(p); ++i) {
+      ASSERT_EQ(values[i], updated(p, i)) << self.table.rows()[p].name << " [" << i << "] on rank " << self.rank;
+    }
+  }
+  self.dp.gather_wait(-1);
+}
+
+// Runs one rank and compares what it owns with the naive sum.
+void run_rank(const Participant& self, const Steps& steps) {
+  const DpRecord plan = self.dp.plan(self.table);
+  self.dp.attach();
+  for (int32_t step = 0; step < steps.num_steps; ++step) {
+    self.dp.zero_grads();
+    self.dp.step_begin();
+    accumulate(self, steps, step);
+    const auto seed = static_cast<uint32_t>(step * 31 + self.rank);
+    if (steps.reports) report_all(self.dp, self.table, seed, steps.num_threads);
+    self.dp.finish();
+    expect_sums(self, plan, steps, step);
+    if (self.dp.gathers()) update_and_gather(self, plan, step);
+  }
+}
+
 void run_world(const Subject& subject, int32_t world_size, const Steps& steps) {
-  FakeWorld world(world_size, std::min(world_size, 2));
+  FakeWorld world(world_size, expert_ranks(world_size));
   const DpTable table(model_rows());
   std::vector<std::thread> threads;
   std::mutex mutex;
@@ -204,9 +287,9 @@ void run_world(const Subject& subject, int32_t world_size, const Steps& steps) {
   for (int32_t rank = 0; rank < world_size; ++rank) {
     threads.emplace_back([&, rank] {
       try {
-        const slw_run_info run = dp_run(world_size, rank, std::min(world_size, 2));
+        const slw_run_info run = dp_run(world_size, rank, expert_ranks(world_size));
         DpInstance dp(*subject.component, world.rank(rank).get(), run, options_of(subject.name));
-        run_rank(dp, world, table, rank, steps);
+        run_rank({dp, table, world_size, rank}, steps);
       } catch (const std::exception& failure) {
         const std::lock_guard<std::mutex> lock(mutex);
         failures.emplace_back(failure.what());
@@ -220,7 +303,7 @@ void run_world(const Subject& subject, int32_t world_size, const Steps& steps) {
 }
 
 TEST_P(DpConformance, SumsLikeANaiveSumInAnyOrderOfReadiness) {
-  for (const int32_t world_size : {1, 2, 4}) run_world(GetParam(), world_size, {});
+  for (const int32_t world_size : {1, 2, 3, 4}) run_world(GetParam(), world_size, {});
 }
 
 TEST_P(DpConformance, GradientsMayBeReportedFromSeveralThreads) { run_world(GetParam(), 2, {4, 1, 3}); }
@@ -288,6 +371,34 @@ TEST_P(DpConformance, APeerThatIsGoneIsReported) {
   dp.step_begin();
   world.break_down();
   EXPECT_EQ(status_of([&] { dp.finish(); }), SLW_COMM);
+}
+
+TEST_P(DpConformance, GathersOutOfOrderAreRefused) {
+  FakeWorld world(1, 1);
+  const DpTable table(model_rows());
+  DpInstance dp(component(), world.rank(0).get(), dp_run(1, 0), options());
+  if (!dp.gathers()) return;
+  EXPECT_EQ(status_of([&] { dp.gather_start(); }), SLW_PRECONDITION);
+  EXPECT_EQ(status_of([&] { dp.gather_wait(0); }), SLW_PRECONDITION);
+  dp.plan(table);
+  dp.attach();
+  dp.gather_wait(0);
+  dp.gather_wait(-1);
+  EXPECT_EQ(status_of([&] { dp.gather_wait(1000); }), SLW_INVALID_ARGUMENT);
+}
+
+TEST_P(DpConformance, GatherFailuresAreReported) {
+  const DpTable table(model_rows());
+  FakeWorld world(2, 2);
+  world.rank(0).fail_at(1);
+  DpInstance dp(component(), world.rank(0).get(), dp_run(2, 0, 2), options());
+  dp.plan(table);
+  dp.attach();
+  if (!dp.gathers()) return;
+  EXPECT_EQ(status_of([&] { dp.gather_start(); }), SLW_COMM);
+  world.break_down();
+  EXPECT_EQ(status_of([&] { dp.gather_wait(-1); }), SLW_COMM);
+  EXPECT_EQ(status_of([&] { dp.gather_start(); }), SLW_COMM);
 }
 
 TEST_P(DpConformance, RefusesBuffersThatWereNotPlanned) {

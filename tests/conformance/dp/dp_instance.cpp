@@ -76,6 +76,18 @@ const DpRecord::Place& DpRecord::place_of(int32_t param) const {
   return *at;
 }
 
+std::vector<DpRecord::Shard> DpRecord::owned(int32_t param, int32_t rank, int64_t numel) const {
+  std::vector<Shard> found;
+  bool is_sharded = false;
+  for (const Shard& shard : shards) {
+    if (shard.param != param) continue;
+    is_sharded = true;
+    if (shard.owner == rank) found.push_back(shard);
+  }
+  if (!is_sharded) found.push_back({param, rank, 0, numel});
+  return found;
+}
+
 slw_run_info dp_run(int32_t dp_size, int32_t dp_rank, int32_t edp_size) {
   slw_run_info run = slw::make<slw_run_info>();
   for (int32_t* size : {&run.tp_size, &run.pp_size, &run.cp_size, &run.ep_size, &run.etp_size, &run.vpp_size})
@@ -153,6 +165,16 @@ void DpInstance::finish() {
   slw::call([&](slw_error* e) { return table_.grad_reduce_finish(dp_, &kCpuStream, e); });
 }
 
+bool DpInstance::gathers() const { return SLW_HAS_FN(&table_, slw_dp_vtable, param_gather_start); }
+
+void DpInstance::gather_start() {
+  slw::call([&](slw_error* e) { return table_.param_gather_start(dp_, &kCpuStream, e); });
+}
+
+void DpInstance::gather_wait(int32_t param) {
+  slw::call([&](slw_error* e) { return table_.param_gather_wait(dp_, param, &kCpuStream, e); });
+}
+
 std::vector<const slw_buffer*> DpInstance::buffers() const {
   std::vector<const slw_buffer*> pointers;
   for (const slw_buffer& buffer : buffers_) pointers.push_back(&buffer);
@@ -162,6 +184,11 @@ std::vector<const slw_buffer*> DpInstance::buffers() const {
 float* DpInstance::grad(int32_t param) {
   const DpRecord::Place& place = record_.place_of(param);
   return grads_[static_cast<std::size_t>(place.buffer)].data() + place.offset;
+}
+
+float* DpInstance::param(int32_t param) {
+  const DpRecord::Place& place = record_.place_of(param);
+  return params_[static_cast<std::size_t>(place.buffer)].data() + place.offset;
 }
 
 void DpInstance::zero_grads() {

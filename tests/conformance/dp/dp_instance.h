@@ -58,6 +58,8 @@ struct DpRecord {
 
   std::string text() const;
   const Place& place_of(int32_t param) const;
+  // What `rank` of the parameter's group updates of its `numel` elements: all where there are no shards.
+  std::vector<Shard> owned(int32_t param, int32_t rank, int64_t numel) const;
 };
 
 // The sizes and the rank of one rank.
@@ -79,10 +81,14 @@ class DpInstance {
   void step_begin();
   void ready(int32_t param, bool is_last_microbatch = true, void* stream = nullptr);
   void finish();
+  bool gathers() const;
+  void gather_start();
+  void gather_wait(int32_t param);
 
   // The buffers of attach(). REQUIRES: their gradients are fp32.
   std::vector<const slw_buffer*> buffers() const;
   float* grad(int32_t param);
+  float* param(int32_t param);
   const std::vector<std::vector<float>>& grad_memory() const { return grads_; }
   void zero_grads();
 

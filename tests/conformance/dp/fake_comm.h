@@ -1,5 +1,6 @@
 // A world of ranks that are threads of one process, with a slw.comm/1 that sums in rank order and notes what it was
-// asked for. Only what a data-parallel backend needs; other collectives are NULL. The world outlives its ranks.
+// asked for. Only what a data-parallel backend needs; other collectives are NULL. The world outlives its ranks. Nothing
+// moves before the last rank came, so that whoever reads too early sees old numbers.
 #pragma once
 
 #include <condition_variable>
@@ -19,8 +20,16 @@ class FakeChannel {
   explicit FakeChannel(int32_t size) : size_(size) {}
   int32_t size() const { return size_; }
 
-  // Call number `number` of this rank; the last rank to come does the sum. Throws when the calls do not match.
-  void post(int64_t number, int32_t rank, slw_tensor* tensor);
+  enum class Operation { kAllReduce, kReduceScatter, kAllGather };
+  // What one rank gives; `in` and `out` may be parts of each other.
+  struct Part {
+    Operation operation;
+    const slw_tensor* in;
+    slw_tensor* out;
+  };
+
+  // Call number `number` of this rank; the last rank to come does the work. Throws when the calls do not match.
+  void post(int64_t number, int32_t rank, const Part& part);
   // Returns when that call is complete.
   void wait(int64_t number);
   // From now on wait() throws instead of blocking.
@@ -28,7 +37,7 @@ class FakeChannel {
 
  private:
   struct Call {
-    std::vector<slw_tensor*> tensors;
+    std::vector<Part> parts;
     int32_t arrived = 0;
     bool is_done = false;
   };
@@ -40,11 +49,12 @@ class FakeChannel {
   bool is_broken_ = false;
 };
 
-// One all_reduce as a rank asked for it.
-struct Reduction {
+// One call as a rank made it.
+struct Collective {
   std::string group;
-  int64_t numel;
-  const void* data;
+  FakeChannel::Operation operation;
+  int64_t numel;     // of the whole
+  const void* data;  // where the whole begins
   bool is_async;
 };
 
@@ -60,8 +70,9 @@ struct slw_group {
 };
 struct slw_work {
   FakeChannel* channel;
-  int64_t number;
+  int64_t number;  // in the channel
   FakeRank* owner;
+  int64_t call;  // of the owner
 };
 
 // The host of one rank: groups "dp_cp" (all ranks) and "edp".
@@ -73,7 +84,9 @@ class FakeRank {
   const slw_host* get() const { return &host_; }
   int32_t rank() const { return rank_; }
   // In the order of the calls.
-  const std::vector<Reduction>& reductions() const { return reductions_; }
+  const std::vector<Collective>& collectives() const { return collectives_; }
+  // Numbers of the calls (from 0) that were waited for, in that order.
+  std::vector<int64_t> waits() const;
   int32_t num_live_works() const { return num_live_works_; }
   // The call of that number (from 0) fails.
   void fail_at(int64_t call) { failing_call_ = call; }
@@ -89,7 +102,9 @@ class FakeRank {
   slw_host host_;
   slw_comm comm_;
   std::deque<slw_group> groups_;
-  std::vector<Reduction> reductions_;
+  std::vector<Collective> collectives_;
+  mutable std::mutex mutex_;  // guards waits_
+  std::vector<int64_t> waits_;
   int32_t num_live_works_ = 0;
   int64_t failing_call_ = -1;
 };
