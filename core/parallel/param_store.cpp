@@ -67,7 +67,7 @@ std::vector<const slw_param_view*> ParamStore::views(int32_t chunk) {
   for (int32_t index = 0; index < table_.num_uses(chunk); ++index) {
     const Param& param = table_.by_use(chunk, index);
     View& view = views_.emplace_back();
-    view.shape = param.local_shape;
+    view.shape = param.local.shape;
     view.strides = contiguous_strides(view.shape);
     const auto tensor = [&](void* data) {
       return slw_tensor{
@@ -79,9 +79,15 @@ std::vector<const slw_param_view*> ParamStore::views(int32_t chunk) {
   return pointers;
 }
 
-int64_t ParamStore::bytes() const {
+int64_t ParamStore::param_bytes() const {
   int64_t total = 0;
-  for (const Buffer& buffer : buffers_) total += static_cast<int64_t>(buffer.param.bytes() + buffer.grad.bytes());
+  for (const Buffer& buffer : buffers_) total += static_cast<int64_t>(buffer.param.bytes());
+  return total;
+}
+
+int64_t ParamStore::grad_bytes() const {
+  int64_t total = 0;
+  for (const Buffer& buffer : buffers_) total += static_cast<int64_t>(buffer.grad.bytes());
   return total;
 }
 

@@ -34,7 +34,8 @@ class ParamStore {
   uint64_t weights_version() const { return weights_version_; }
   void weights_changed() { ++weights_version_; }
 
-  int64_t bytes() const;
+  int64_t param_bytes() const;
+  int64_t grad_bytes() const;
 
  private:
   struct Buffer {

@@ -113,9 +113,10 @@ std::vector<OwnedRange> owned_ranges(const DpPlan& plan, const ParamTable& table
     for (const DpPlan::Shard& shard : plan.shards) {
       if (shard.param != param.index) continue;
       sharded = true;
-      if (shard.owner == dp_rank && shard.end > shard.begin) ranges.push_back({param.index, shard.begin, shard.end});
+      if (shard.owner == dp_rank && shard.end > shard.begin)
+        ranges.push_back({param.index, shard.begin, shard.end, true});
     }
-    if (!sharded) ranges.push_back({param.index, 0, param.local_numel});
+    if (!sharded) ranges.push_back({param.index, 0, param.local_numel, false});
   }
   return ranges;
 }

@@ -14,6 +14,7 @@ namespace slipway {
 struct OwnedRange {
   int32_t param;
   int64_t begin, end;
+  bool is_sharded = false;  // other data-parallel ranks update other parts; else all update the same
 };
 
 // Asks the backend for its plan of the trained parameters and checks it: everything placed once, nothing overlaps, all
