@@ -37,8 +37,14 @@ HostBatch::HostBatch(const std::vector<FieldSpec>& fields, int64_t batch_size) :
 
 void HostBatch::load(const HostDataset& dataset, const std::vector<int64_t>& indices, std::vector<int64_t> ordinals) {
   SLW_CHECK(static_cast<int64_t>(indices.size()) == batch_size_ && indices.size() == ordinals.size());
-  dataset.get(indices, tensors_);
+  if (!tensors_.empty()) dataset.get(indices, tensors_);
   ordinals_ = std::move(ordinals);
+}
+
+int64_t HostBatch::bytes() const {
+  int64_t total = 0;
+  for (const Field& field : fields_) total += static_cast<int64_t>(field.memory.bytes());
+  return total;
 }
 
 const slw_tensor* HostBatch::field(const std::string& name) const {

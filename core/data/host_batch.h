@@ -15,7 +15,7 @@ namespace slipway {
 
 class HostBatch {
  public:
-  // Room for `batch_size` samples of `fields`.
+  // Room for `batch_size` samples of `fields`; none: only ordinals are kept.
   HostBatch(const std::vector<FieldSpec>& fields, int64_t batch_size);
   HostBatch(const HostBatch&) = delete;
   HostBatch& operator=(const HostBatch&) = delete;
@@ -28,6 +28,7 @@ class HostBatch {
   const slw_tensor* field(const std::string& name) const;
   const std::vector<int64_t>& sample_ids() const { return ordinals_; }
   int64_t batch_size() const { return batch_size_; }
+  int64_t bytes() const;  // of the fields
 
  private:
   struct Field {

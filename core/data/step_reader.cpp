@@ -15,8 +15,10 @@ struct StepReader::Workers {
   boost::asio::thread_pool pool;
 };
 
-StepReader::StepReader(const HostDataset& dataset, const SamplerGrid& grid, int64_t num_workers)
-    : dataset_(dataset), grid_(grid), fields_(dataset.fields()), size_(dataset.info().size) {
+StepReader::StepReader(const HostDataset& dataset, const SamplerGrid& grid, int64_t num_workers, BatchUse use)
+    : dataset_(dataset), grid_(grid), size_(dataset.info().size) {
+  if (use == BatchUse::kOrdinals) return;
+  fields_ = dataset.fields();
   const int64_t useful = dataset.is_thread_safe() ? num_workers : std::min<int64_t>(num_workers, 1);
   if (useful > 0) workers_ = std::make_unique<Workers>(static_cast<size_t>(useful));
 }
@@ -68,6 +70,14 @@ void StepReader::finish(Buffer& buffer) {
   for (std::future<void>& reading : buffer.reading) reading.wait();
   buffer.range.reset();
   for (std::future<void>& reading : std::exchange(buffer.reading, {})) reading.get();
+}
+
+int64_t StepReader::bytes() const {
+  int64_t total = 0;
+  for (const Buffer& buffer : buffers_) {
+    for (const HostBatch& batch : buffer.batches) total += batch.bytes();
+  }
+  return total;
 }
 
 int64_t StepReader::samples_of(const StepRange& step) const {

@@ -23,11 +23,15 @@ struct StepRange {
   bool operator==(const StepRange&) const = default;
 };
 
+// What a rank needs of its microbatches: a pipeline stage that asks for no field reads no data.
+enum class BatchUse { kFields, kOrdinals };
+
 class StepReader {
  public:
   // `dataset` is built and outlives the reader. `num_workers` threads read ahead, at most one when the dataset is not
   // thread-safe; 0: nothing is read ahead.
-  StepReader(const HostDataset& dataset, const SamplerGrid& grid, int64_t num_workers);
+  StepReader(const HostDataset& dataset, const SamplerGrid& grid, int64_t num_workers,
+             BatchUse use = BatchUse::kFields);
   ~StepReader();
   StepReader(const StepReader&) = delete;
   StepReader& operator=(const StepReader&) = delete;
@@ -38,6 +42,8 @@ class StepReader {
 
   // Throws DataError, with the numbers, unless the dataset has `wanted` samples.
   void require_samples(int64_t wanted, const std::string& what_for) const;
+  // Memory of the batches that are kept.
+  int64_t bytes() const;
   // Samples of one step over all ranks.
   int64_t samples_of(const StepRange& step) const;
 

@@ -35,9 +35,7 @@ class MemoryFile {
 
 // The manifest for one rank: any layout's checkpoint loads into it.
 json manifest_for_one_rank(json manifest, Log& log) {
-  for (auto& [name, value] : manifest.at("parallel").items()) {
-    if (std::string(name).ends_with("_parallel_size")) value = 1;
-  }
+  manifest["parallel"] = json::object();
   json plugins = json::array();
   for (const json& plugin : manifest.at("plugins")) {
     const std::string path = plugin.at("path");

@@ -75,12 +75,12 @@ LanguageModel::LanguageModel(const CheckpointPlan& plan, const CheckpointReader&
   }
   require_fields();
   load_parameters(*runtime_, reader, *training_);
-  hooks_ = std::make_unique<StepHooks>(training_->table, *training_->store, *training_->dp);
+  hooks_ = std::make_unique<StepHooks>(training_->table, *training_->store, *training_->dp, /*acquires=*/false);
 }
 
 // A field that only its own dataset can make is asked for by models that are no plain language models.
 void LanguageModel::require_fields() {
-  for (const FieldRequest& field : training_->model->io_spec(training_->stage, 1, seq_length()).fields) {
+  for (const FieldRequest& field : training_->model->io_spec(training_->chunks.front(), 1, seq_length()).fields) {
     if (!field.required || ContextBatch::has(field.name)) continue;
     throw ConfigError("model " + runtime_->plan.model.name() + " needs the batch field " + in_quotes(field.name) +
                       ", which a prompt does not have");
@@ -113,7 +113,7 @@ void LanguageModel::forward(const slw_batch& batch, slw_tensor& logits, int64_t 
   slw_forward_args args{};
   args.struct_size = SLW_SIZE_TO(slw_forward_args, hooks);
   args.flags = SLW_FWD_NO_SAVE;
-  args.stage = &training_->stage;
+  args.stage = &training_->chunks.front();
   args.weights_version = training_->store->weights_version();
   args.batch_size = rows;
   args.seq_length = length;
@@ -128,7 +128,7 @@ void LanguageModel::forward(const slw_batch& batch, slw_tensor& logits, int64_t 
   hooks_->begin(0, 0, false);
   args.hooks = hooks_->get();
   training_->model->forward(args);
-  training_->model->discard(training_->stage, args.slot);
+  training_->model->discard(training_->chunks.front(), args.slot);
 }
 
 }  // namespace slipway

@@ -26,20 +26,29 @@ Updates::Updates(std::vector<std::unique_ptr<HostOptimizer>> chain, const std::v
   for (const Item& item : items_) shards_[item.optimizer].push_back(&item.shard);
 }
 
-void Updates::add(const UpdateRange& range) {
-  const slw_param_decl& decl = range.param->decl();
-  const auto owner = std::find_if(chain_.begin(), chain_.end(), [&](const auto& o) { return o->claims(decl); });
+size_t Updates::optimizer_of(const Param& param) const {
+  const auto owner = std::find_if(chain_.begin(), chain_.end(), [&](const auto& o) { return o->claims(param.decl()); });
   if (owner == chain_.end()) {
-    throw ConfigError("optimizer " + chain_.front()->name() + " leaves parameter " + range.param->name() +
+    throw ConfigError("optimizer " + chain_.front()->name() + " leaves parameter " + param.name() +
                       " to another one; name it: optimizer.fallback, e.g. {\"use\": \"adam\"}");
   }
-  const OptimizerNeeds needs = (*owner)->declare(decl);
+  return static_cast<size_t>(owner - chain_.begin());
+}
+
+std::vector<StateSlot> Updates::slots_of(const Param& param) const {
+  return chain_[optimizer_of(param)]->declare(param.decl()).slots;
+}
+
+void Updates::add(const UpdateRange& range) {
+  const slw_param_decl& decl = range.param->decl();
+  const size_t owner = optimizer_of(*range.param);
+  const OptimizerNeeds needs = chain_[owner]->declare(decl);
   if ((needs.layouts & SLW_LAYOUT_FLAT) == 0) {
-    throw PluginError("optimizer " + (*owner)->name() + " does not take flat slices of " + range.param->name() +
+    throw PluginError("optimizer " + chain_[owner]->name() + " does not take flat slices of " + range.param->name() +
                       ", the only layout of this version");
   }
   Item& item = items_.emplace_back();
-  item.optimizer = static_cast<size_t>(owner - chain_.begin());
+  item.optimizer = owner;
   item.group = group_of(decl);
   item.numel = range.end - range.begin;
   for (const StateSlot& slot : needs.slots) add_state(item, range, slot);

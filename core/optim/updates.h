@@ -37,6 +37,9 @@ class Updates {
   // none of them claims, PluginError for one whose optimizer accepts no flat slice. Ranges outlive this.
   Updates(std::vector<std::unique_ptr<HostOptimizer>> chain, const std::vector<UpdateRange>& ranges);
 
+  // The state that the optimizer of `param` keeps for it. Throws as the constructor.
+  std::vector<StateSlot> slots_of(const Param& param) const;
+
   // One update. `num_samples`: trained on before it; `update`: 1 at the first; gradients are multiplied by
   // `grad_scale`.
   void step(const ScheduleConfig& schedule, int64_t num_samples, int64_t update, double grad_scale);
@@ -61,6 +64,7 @@ class Updates {
     std::vector<slw_tensor*> state_pointers;
     slw_shard shard;
   };
+  size_t optimizer_of(const Param& param) const;
   void add(const UpdateRange& range);
   void add_state(Item& item, const UpdateRange& range, const StateSlot& slot);
 

@@ -17,7 +17,7 @@ bool has_part(const Config& config, int32_t split) {
 }
 
 // Opens one split. [collective: world]
-DataSplit open_split(Runtime& runtime, const SplitRequest& request) {
+DataSplit open_split(Runtime& runtime, const Training& training, const SplitRequest& request) {
   const Config& config = runtime.config();
   const std::vector<double> bounds = config.data.split_bounds();
   slw_build_args args{};
@@ -36,7 +36,8 @@ DataSplit open_split(Runtime& runtime, const SplitRequest& request) {
   runtime.comm->core().barrier();
   split.dataset->build(args);
   const SamplerGrid grid{config.train.micro_batch_size, runtime.mesh.dp(), runtime.dp_rank()};
-  split.reader = std::make_unique<StepReader>(*split.dataset, grid, config.data.num_workers);
+  const auto use = training.reads_data ? BatchUse::kFields : BatchUse::kOrdinals;
+  split.reader = std::make_unique<StepReader>(*split.dataset, grid, config.data.num_workers, use);
   split.reader->require_samples(request.num_samples, request.purpose);
   return split;
 }
@@ -58,10 +59,10 @@ void open_evaluation(Runtime& runtime, const Training& training, Iterators& iter
   const int64_t evaluations = due_at(train.length().steps) - due_at(training.progress.step) + made_up_for + 1;
   const int64_t valid_samples = training.progress.consumed_valid_samples + evaluations * each;
   if (train.eval.eval_interval > 0 || has_part(runtime.config(), SLW_SPLIT_VALID)) {
-    iterators.valid = open_split(runtime, {SLW_SPLIT_VALID, valid_samples, "validation"});
+    iterators.valid = open_split(runtime, training, {SLW_SPLIT_VALID, valid_samples, "validation"});
   }
   if (has_part(runtime.config(), SLW_SPLIT_TEST)) {
-    iterators.test = open_split(runtime, {SLW_SPLIT_TEST, each, "the test"});
+    iterators.test = open_split(runtime, training, {SLW_SPLIT_TEST, each, "the test"});
   }
 }
 
@@ -79,7 +80,7 @@ void report(Runtime& runtime, const DataSplit& train, int64_t num_samples) {
 std::unique_ptr<Iterators> build_iterators(Runtime& runtime, const Training& training) {
   const int64_t num_samples = runtime.config().train.length().samples;
   auto iterators = std::make_unique<Iterators>();
-  iterators->train = open_split(runtime, {SLW_SPLIT_TRAIN, num_samples, "training"});
+  iterators->train = open_split(runtime, training, {SLW_SPLIT_TRAIN, num_samples, "training"});
   iterators->fingerprint = iterators->train.dataset->fingerprint();
   check_fingerprint(runtime, training, iterators->fingerprint);
   open_evaluation(runtime, training, *iterators);

@@ -27,6 +27,10 @@ int64_t samples_of(std::optional<int64_t> samples, std::optional<int64_t> iters,
 }  // namespace
 
 void TrainConfig::resolve(int64_t data_parallel, int local_world_size) {
+  if (data_parallel_random_init && rng != "megatron") {
+    throw ConfigError(
+        "train.data_parallel_random_init needs train.rng megatron: invariant numbers are the same on every rank");
+  }
   at_most_one({{"train_iters", train_iters.has_value()}, {"train_samples", train_samples.has_value()}});
   at_most_one({{"lr_decay_iters", lr_decay_iters.has_value()}, {"lr_decay_samples", lr_decay_samples.has_value()}});
   at_most_one({{"lr_warmup_iters", lr_warmup_iters.has_value()},

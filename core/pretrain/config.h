@@ -10,6 +10,7 @@
 #include "core/config/fields.h"
 #include "core/optim/microbatches.h"
 #include "core/optim/schedule.h"
+#include "core/parallel/pipeline_config.h"
 
 namespace slipway {
 
@@ -46,6 +47,8 @@ struct ExitConfig {
 
 struct TrainConfig {
   int64_t seed = 1234;
+  std::string rng = "invariant";
+  bool data_parallel_random_init = false;
   std::string loss_normalization = "token";
   int64_t micro_batch_size = 1;
   std::optional<int64_t> global_batch_size;
@@ -101,7 +104,10 @@ struct ParallelConfig {
   int64_t context_parallel_size = 1;
   int64_t expert_model_parallel_size = 1;
   int64_t expert_tensor_parallel_size = 1;
+  bool sequence_parallel = false;
+  PipelineConfig pipeline;
   std::string order = "tp-cp-ep-dp-pp";
+  bool use_tp_pp_dp_mapping = false;
   std::optional<std::string> distributed_backend;
   double distributed_timeout_minutes = 10;
 
@@ -115,7 +121,11 @@ struct ParallelConfig {
     visit("expert_model_parallel_size", self.expert_model_parallel_size, "Ranks that share the experts.", {.min = 1});
     visit("expert_tensor_parallel_size", self.expert_tensor_parallel_size, "Ranks that share each expert's tensors.",
           {.min = 1});
+    visit("sequence_parallel", self.sequence_parallel,
+          "Between the layers each tensor parallel rank holds a part of the tokens, instead of all of them.");
+    PipelineConfig::fields(self.pipeline, visit);
     visit("order", self.order, "Axes of the rank grid, the leftmost varies fastest.");
+    visit("use_tp_pp_dp_mapping", self.use_tp_pp_dp_mapping, "The order tp-cp-ep-pp-dp.");
     visit("distributed_backend", self.distributed_backend,
           "What moves data between ranks: gloo for host memory, nccl for GPU memory; null: the device's.",
           {.choices = {"gloo", "nccl"}});
@@ -127,11 +137,13 @@ struct ParallelConfig {
 struct CheckpointConfig {
   bool save = true;
   int64_t save_interval = 0;
+  bool save_initial = false;
 
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor&& visit) {
     visit("save", self.save, "Write checkpoints into the output folder.");
     visit("save_interval", self.save_interval, "Steps between checkpoints; 0: only at the end of the run.", {.min = 0});
+    visit("save_initial", self.save_initial, "Write a checkpoint of step 0, before training.");
   }
 };
 
@@ -188,6 +200,12 @@ struct Config {
 template <class Self, class Visitor>
 void TrainConfig::fields(Self& self, Visitor&& visit) {
   visit("seed", self.seed, "Seed of weights, dropout and sample order.", {.min = 1});
+  visit("rng", self.rng,
+        "invariant: every random number is a function of what it is for, the same in every layout; megatron: "
+        "Megatron's seeds and streams, which depend on the layout.",
+        {.choices = {"invariant", "megatron"}});
+  visit("data_parallel_random_init", self.data_parallel_random_init,
+        "rng megatron: each data-parallel rank has seeds of its own; the first one's initial weights count.");
   visit("loss_normalization", self.loss_normalization,
         "token: losses are divided by what the whole step predicts, whatever the layout; microbatch: Megatron's mean "
         "of microbatch means.",

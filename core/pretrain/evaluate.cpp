@@ -14,16 +14,19 @@ struct Totals {
   explicit Totals(size_t num_losses) : sums(num_losses), counts(num_losses) {}
 };
 
-// Adds one global batch; one reduction for all of it. [collective: world]
+// Adds one global batch; one reduction for all of it. Tensor-parallel ranks all have the loss, so sums and counts grow
+// alike. [collective: world]
 void add_batch(Runtime& runtime, Training& training, const std::vector<const HostBatch*>& batches, Totals& totals) {
   const std::vector<LossDeclaration>& losses = training.description.losses;
   const auto microbatches = as_microbatches(batches, runtime.config().train.seq_length);
-  const StepHeader header = count_losses(losses, microbatches);
   const LossSums sums = training.runner->evaluate(training.progress.step, microbatches);
   std::vector<double> values(2 * losses.size() + 1, 0.0);
-  for (size_t i = 0; i < losses.size(); ++i) {
-    for (const std::vector<double>& of_microbatch : sums) values[i] += of_microbatch[i];
-    values[losses.size() + i] = header.totals[i];
+  if (training.has_losses()) {
+    const StepHeader header = count_losses(losses, microbatches);
+    for (size_t i = 0; i < losses.size(); ++i) {
+      for (const std::vector<double>& of_microbatch : sums) values[i] += of_microbatch[i];
+      values[losses.size() + i] = header.totals[i];
+    }
   }
   values.back() = runtime.context.wants_stop() ? 1 : 0;
   all_reduce(runtime.comm->core(), values);
@@ -55,6 +58,7 @@ std::optional<EvalResult> evaluate(Runtime& runtime, Training& training, Iterato
   const int64_t batches = *train.eval.eval_iters, batch = *train.global_batch_size;
   const int64_t num_microbatches = batch / (train.micro_batch_size * runtime.mesh.dp());
   StepReader& reader = *(split == SLW_SPLIT_TEST ? iterators.test : iterators.valid).reader;
+  runtime.comm->trace().set_phase("evaluation");
   ProgressBar bar(runtime.is_first_rank() ? runtime.context.log : nullptr, split_name(split), batches);
   Totals totals(training.description.losses.size());
   for (int64_t i = 0; i < batches && !totals.stops; ++i) {

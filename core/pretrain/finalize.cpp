@@ -31,8 +31,8 @@ void report(Runtime& runtime, const Summary& summary) {
 
 }  // namespace
 
-Summary finalize(std::unique_ptr<Runtime> runtime, std::unique_ptr<Training> training,
-                 std::unique_ptr<Iterators> iterators, Summary summary) {
+Summary finalize(std::unique_ptr<Runtime>&& runtime, std::unique_ptr<Training>&& training,
+                 std::unique_ptr<Iterators>&& iterators, Summary summary) {
   if (runtime->reports) runtime->reports->hide();
   if (summary.step != summary.saved_step) save_checkpoint(*runtime, *training, *iterators);
   if (summary.reason == ExitReason::kFinished && !evaluate_finally(*runtime, *training, *iterators)) {
@@ -40,6 +40,7 @@ Summary finalize(std::unique_ptr<Runtime> runtime, std::unique_ptr<Training> tra
   }
   if (summary.reason == ExitReason::kSignal) summary.exit_code = ExitCode::kStoppedBySignal;
   report(*runtime, summary);
+  training->dp->finish_gather();
   // All work of all ranks is over before anybody leaves a group.
   runtime->comm->core().barrier();
   iterators.reset();

@@ -13,20 +13,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-MeshSizes mesh_sizes(const ParallelConfig& parallel, int world) {
-  MeshSizes sizes;
-  sizes.world = world;
-  sizes.tp = static_cast<int>(parallel.tensor_model_parallel_size);
-  sizes.pp = static_cast<int>(parallel.pipeline_model_parallel_size);
-  sizes.cp = static_cast<int>(parallel.context_parallel_size);
-  sizes.ep = static_cast<int>(parallel.expert_model_parallel_size);
-  sizes.etp = static_cast<int>(parallel.expert_tensor_parallel_size);
-  sizes.order = parallel.order;
-  return sizes;
-}
-
 std::chrono::milliseconds timeout(const ParallelConfig& parallel) {
   return std::chrono::milliseconds(static_cast<int64_t>(parallel.distributed_timeout_minutes * 60'000));
+}
+
+std::string layout_text(const Mesh& mesh) {
+  const MeshSizes& sizes = mesh.sizes();
+  std::string text;
+  if (sizes.tp > 1) text += "tensor parallel " + std::to_string(sizes.tp) + ", ";
+  if (sizes.pp > 1) text += "pipeline parallel " + std::to_string(sizes.pp) + ", ";
+  return text + "data parallel " + std::to_string(mesh.dp());
 }
 
 void refuse_used_folder(const std::string& root) {
@@ -53,6 +49,18 @@ void check_folder(Runtime& runtime) {
 }
 
 }  // namespace
+
+MeshSizes mesh_sizes(const ParallelConfig& parallel, int world) {
+  MeshSizes sizes;
+  sizes.world = world;
+  sizes.tp = static_cast<int>(parallel.tensor_model_parallel_size);
+  sizes.pp = static_cast<int>(parallel.pipeline_model_parallel_size);
+  sizes.cp = static_cast<int>(parallel.context_parallel_size);
+  sizes.ep = static_cast<int>(parallel.expert_model_parallel_size);
+  sizes.etp = static_cast<int>(parallel.expert_tensor_parallel_size);
+  sizes.order = parallel.use_tp_pp_dp_mapping ? "tp-cp-ep-pp-dp" : parallel.order;
+  return sizes;
+}
 
 Runtime::Runtime(const RunPlan& run_plan, const LaunchContext& launch, Mesh made)
     : plan(run_plan), context(launch), mesh(std::move(made)), folder{run_plan.output_dir} {}
@@ -108,16 +116,16 @@ std::unique_ptr<Runtime> initialize(const RunPlan& plan, const LaunchContext& co
   check_schedule(config.train.schedule());
 
   set_compute_threads(static_cast<int>(config.train.cpu_threads));
-  runtime->comm = std::make_unique<Communicator>(context.rank, runtime->mesh, timeout(config.parallel));
+  runtime->comm = std::make_unique<Communicator>(context.rank, runtime->mesh, timeout(config.parallel), DeviceChoice{},
+                                                 context.watch);
   require_same_run(*runtime);
   runtime->host =
       std::make_unique<Host>(Host::Services{context.log, runtime->comm.get(), static_cast<uint64_t>(config.train.seed),
                                             static_cast<int>(config.train.cpu_threads), context.stop});
   check_folder(*runtime);
   if (runtime->is_first_rank()) {
-    context.log->info(std::to_string(context.rank.world_size) + " rank(s), data parallel " +
-                      std::to_string(runtime->mesh.dp()) + ", " + std::to_string(config.train.cpu_threads) +
-                      " compute thread(s) each");
+    context.log->info(std::to_string(context.rank.world_size) + " rank(s), " + layout_text(runtime->mesh) + ", " +
+                      std::to_string(config.train.cpu_threads) + " compute thread(s) each");
   }
   return runtime;
 }

@@ -8,6 +8,7 @@
 
 namespace slipway {
 
+std::unique_ptr<HostDataset> make_dataset(const RunPlan& plan, const Host& host);
 std::unique_ptr<HostDataset> make_dataset(const Runtime& runtime);
 
 }  // namespace slipway

@@ -1,105 +1,113 @@
 #include "core/pretrain/make_model.h"
 
+#include <algorithm>
+
 #include "core/base/hash.h"
+#include "core/parallel/stages.h"
+#include "core/pretrain/check_layout.h"
+#include "core/pretrain/pipeline.h"
 
 namespace slipway {
 namespace {
 
-int64_t vocab_size(const Config& config, int64_t of_data) {
-  const int64_t asked = config.model.vocab_size;
-  if (asked == 0) return of_data;
-  if (asked < of_data) {
-    throw ConfigError("model.vocab_size is " + std::to_string(asked) + " but the data has ids up to " +
-                      std::to_string(of_data - 1) + "; set it to " + std::to_string(of_data) +
-                      " or more, or leave it out to take the data's");
-  }
-  return asked;
-}
-
-slw_run_info make_run_info(const Runtime& runtime, int64_t vocab_size_of_data) {
-  const Config& config = runtime.config();
-  const Mesh& mesh = runtime.mesh;
+slw_run_info run_info_of(const Runtime& runtime, int64_t vocab_size_of_data) {
   const int rank = runtime.context.rank.rank;
-  slw_run_info run{};
-  run.struct_size = SLW_SIZE_TO(slw_run_info, run_json);
-  run.tp_size = mesh.sizes().tp, run.tp_rank = mesh.coordinate("tp", rank);
-  run.pp_size = mesh.sizes().pp, run.pp_rank = mesh.coordinate("pp", rank);
-  run.cp_size = mesh.sizes().cp, run.cp_rank = mesh.coordinate("cp", rank);
-  run.ep_size = mesh.sizes().ep, run.ep_rank = mesh.coordinate("ep", rank);
-  run.dp_size = mesh.dp(), run.dp_rank = runtime.dp_rank();
-  run.etp_size = mesh.sizes().etp, run.etp_rank = mesh.coordinate("etp", rank);
-  run.edp_size = mesh.edp(), run.edp_rank = mesh.coordinate("edp", rank);
-  run.vpp_size = 1;
-  run.seq_length = config.train.seq_length;
-  run.micro_batch_size = config.train.micro_batch_size;
-  run.vocab_size = vocab_size(config, vocab_size_of_data);
-  const int64_t multiple = config.model.make_vocab_size_divisible_by * mesh.sizes().tp;
-  run.padded_vocab_size = (run.vocab_size + multiple - 1) / multiple * multiple;
-  run.param_dtype = run.grad_dtype = kFloat32;
-  run.device = kCpu;
-  run.seed = static_cast<uint64_t>(config.train.seed);
-  run.run_json = runtime.plan.resolved_json.c_str();
+  slw_run_info run = make_run_info(runtime.plan, runtime.mesh, vocab_size_of_data);
+  run.tp_rank = runtime.rank_in("tp"), run.pp_rank = runtime.rank_in("pp"), run.cp_rank = runtime.rank_in("cp");
+  run.ep_rank = runtime.rank_in("ep"), run.etp_rank = runtime.rank_in("etp");
+  run.dp_rank = runtime.dp_rank(), run.edp_rank = runtime.mesh.coordinate("edp", rank);
   return run;
 }
 
-// Refuses a layout that the model, or this version, cannot run. Before the first collective of the model.
-void check_layout(const Runtime& runtime, const ModelDescription& model) {
+GroupPlaces group_places(const Runtime& runtime) {
   const MeshSizes& sizes = runtime.mesh.sizes();
-  struct Need {
-    const char* option;
-    int size;
-    uint32_t capability;
-  };
-  const Need needs[] = {{"tensor_model_parallel_size", sizes.tp, SLW_MODEL_TP},
-                        {"pipeline_model_parallel_size", sizes.pp, SLW_MODEL_PP},
-                        {"context_parallel_size", sizes.cp, SLW_MODEL_CP_ZIGZAG},
-                        {"expert_model_parallel_size", sizes.ep, SLW_MODEL_EP},
-                        {"expert_tensor_parallel_size", sizes.etp, SLW_MODEL_ETP}};
-  for (const Need& need : needs) {
-    if (need.size == 1) continue;
-    const std::string what = "parallel." + std::string(need.option) + " is " + std::to_string(need.size);
-    const std::string move = "; set it to 1: the other ranks then become data parallel";
-    if ((model.capabilities & need.capability) == 0) {
-      throw ConfigError(what + " but model " + runtime.plan.model.name() + " does not support it" + move);
-    }
-    throw ConfigError(what + "; this version runs data parallel only" + move);
-  }
-  const int64_t seq_length = runtime.config().train.seq_length;
-  if (model.max_seq_length != 0 && seq_length > model.max_seq_length) {
-    throw ConfigError("train.seq_length is " + std::to_string(seq_length) + " but model " + runtime.plan.model.name() +
-                      " takes at most " + std::to_string(model.max_seq_length));
-  }
-  if (model.losses.empty()) throw PluginError("model " + runtime.plan.model.name() + " declares no loss");
+  return {{"tp", {sizes.tp, runtime.rank_in("tp")}},
+          {"ep", {sizes.ep, runtime.rank_in("ep")}},
+          {"etp", {sizes.etp, runtime.rank_in("etp")}}};
 }
 
 void declare_model(Runtime& runtime, Training& training) {
+  const Config& config = runtime.config();
   const ProviderPlan& chosen = runtime.plan.model;
   training.model = std::make_unique<HostModel>(chosen.component, *runtime.host, chosen.options_json, training.run_info);
   training.description = training.model->describe();
-  check_layout(runtime, training.description);
-  training.stage = {
-      SLW_SIZE_TO(slw_stage, layer_end), 0, 1, 1, 1, 0, static_cast<int32_t>(training.description.num_layers)};
-  training.model->declare(training.stage, 0, training.table);
-  const TrainConfig& train = runtime.config().train;
-  const auto cost = training.model->cost(training.stage, train.micro_batch_size, train.seq_length);
-  if (cost) {
-    training.flops_per_sample =
-        (cost->flops_forward + cost->flops_backward) / static_cast<double>(train.micro_batch_size);
+  check_layout(config, chosen.name(), training.description);
+  training.whole = declare_whole(*training.model, training.description, config.parallel);
+  check_schedules(config.parallel, training.whole.chunks_per_rank, config.train.batches(runtime.mesh.dp()));
+  const int pp_rank = runtime.rank_in("pp");
+  training.chunks = stages_of_rank(training.whole.stages, training.whole.pp, pp_rank);
+  training.table = declare_rank(*training.model, training.whole, pp_rank, group_places(runtime));
+  training.flops_per_sample = flops_per_sample(*training.model, training.whole, config.train, runtime.mesh.sizes().tp);
+  runtime.host->metrics().declare(training.whole.table.metrics());
+  training.reads_data = false;
+  for (const slw_stage& chunk : training.chunks) {
+    const IoSpec io = training.model->io_spec(chunk, config.train.micro_batch_size, config.train.seq_length);
+    training.reads_data = training.reads_data || !io.fields.empty();
   }
-  runtime.host->metrics().declare(training.table.metrics());
 }
 
-// Buffers as the data-parallel backend plans them, on every rank alike.
+std::string plan_hash(const DpPlan& plan) {
+  const std::string text = plan.to_text();
+  return hex64(xxh3_64(text.data(), text.size()));
+}
+
+// Ranks that share a pipeline stage lay their buffers out alike.
+void compare_plans(Runtime& runtime, const DpPlan& plan) {
+  const std::vector<std::string> hashes = all_gather_text(runtime.comm->core(), plan_hash(plan));
+  const RankList peers = runtime.mesh.group_of("tp_dp_cp", runtime.context.rank.rank);
+  for (size_t rank = 0; rank < hashes.size(); ++rank) {
+    const bool is_peer = std::find(peers.begin(), peers.end(), static_cast<int>(rank)) != peers.end();
+    if (!is_peer || hashes[rank] == hashes[static_cast<size_t>(peers.front())]) continue;
+    throw ConfigError("ranks " + std::to_string(peers.front()) + " and " + std::to_string(rank) +
+                      " have different data-parallel plans for the same pipeline stage; the backend's plan has to "
+                      "depend on the parameter table alone");
+  }
+}
+
+// Copies of a tie on two stages have to be cut over the data-parallel ranks alike, because their gradients are added
+// part by part.
+void compare_shared(Runtime& runtime, const Training& training) {
+  std::string text;
+  for (const OwnedRange& owned : training.owned) {
+    const Param& param = training.table.params()[static_cast<size_t>(owned.param)];
+    const bool is_shared =
+        std::find(training.shared.begin(), training.shared.end(), owned.param) != training.shared.end();
+    if (is_shared) text += param.name() + " " + std::to_string(owned.begin) + "-" + std::to_string(owned.end) + "\n";
+  }
+  const std::vector<std::string> texts = all_gather_text(runtime.comm->core(), text);
+  const RankList ends = runtime.mesh.group_of("embd", runtime.context.rank.rank);
+  for (const int rank : ends) {
+    if (texts[static_cast<size_t>(rank)] == text) continue;
+    throw PluginError("the data-parallel backend " + runtime.plan.data_parallel.name() +
+                      " cuts the tied parameters of first and last pipeline stage differently; a tie needs a bucket of "
+                      "its own");
+  }
+}
+
+std::vector<int32_t> shared_params(const ParamTable& table, const WholeModel& whole) {
+  const std::vector<std::string> ties = crossing_ties(whole);
+  std::vector<int32_t> shared;
+  for (const Param& param : table.params()) {
+    const char* tie = param.decl().tie;
+    if (tie != nullptr && std::find(ties.begin(), ties.end(), tie) != ties.end()) shared.push_back(param.index);
+  }
+  return shared;
+}
+
+// Buffers as the data-parallel backend plans them, on every rank of a stage alike.
 void place_params(Runtime& runtime, Training& training) {
   const ProviderPlan& chosen = runtime.plan.data_parallel;
   training.dp = std::make_unique<HostDp>(chosen.component, *runtime.host, chosen.options_json, training.run_info);
   training.plan = make_plan(*training.dp, training.table);
-  const std::string text = training.plan.to_text();
-  require_equal_on_all_ranks(runtime, "data-parallel plans", hex64(xxh3_64(text.data(), text.size())));
-  training.owned = owned_ranges(training.plan, training.table, runtime.dp_rank());
+  compare_plans(runtime, training.plan);
+  training.owned = owned_ranges(training.plan, training.table, runtime.rank_in("dp_cp"));
+  training.shared = shared_params(training.table, training.whole);
+  compare_shared(runtime, training);
   training.store = std::make_unique<ParamStore>(training.table, training.plan);
   training.dp->attach(training.store->dp_buffers());
-  training.model->bind(training.stage, training.store->views(0));
+  for (size_t c = 0; c < training.chunks.size(); ++c) {
+    training.model->bind(training.chunks[c], training.store->views(static_cast<int32_t>(c)));
+  }
 }
 
 }  // namespace
@@ -112,7 +120,7 @@ Vocabulary read_vocabulary(const HostDataset& dataset) {
 std::unique_ptr<Training> make_model(Runtime& runtime, const Vocabulary& vocabulary) {
   auto training = std::make_unique<Training>();
   training->vocabulary = vocabulary;
-  training->run_info = make_run_info(runtime, vocabulary.size);
+  training->run_info = run_info_of(runtime, vocabulary.size);
   declare_model(runtime, *training);
   place_params(runtime, *training);
   return training;

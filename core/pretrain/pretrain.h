@@ -29,11 +29,12 @@ std::unique_ptr<Training> setup_model_and_optimizer(Runtime& runtime);
 std::unique_ptr<Iterators> build_iterators(Runtime& runtime, const Training& training);
 // 4. The loop; nothing but the run folder with --skip-train. [collective: world]
 Summary train(Runtime& runtime, Training& training, Iterators& iterators);
-// 5. Last checkpoint; after the last step validation and test; files closed, groups destroyed. [collective: world]
-Summary finalize(std::unique_ptr<Runtime> runtime, std::unique_ptr<Training> training,
-                 std::unique_ptr<Iterators> iterators, Summary summary);
+// 5. Last checkpoint; after the last step validation and test; files closed, groups destroyed. What it throws leaves
+// the three where they are. [collective: world]
+Summary finalize(std::unique_ptr<Runtime>&& runtime, std::unique_ptr<Training>&& training,
+                 std::unique_ptr<Iterators>&& iterators, Summary summary);
 
-// All five.
+// All five. After an error context.on_failure has the word before anything that the steps returned is destroyed.
 Summary pretrain(const RunPlan& plan, const LaunchContext& context);
 
 }  // namespace slipway

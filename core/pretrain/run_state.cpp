@@ -35,7 +35,7 @@ void differences(const Json& stored, const Json& used, const std::string& path, 
 
 bool must_be_equal(const std::string& difference) {
   return difference.starts_with("model.") || difference.starts_with("train.seed:") ||
-         difference.starts_with("train.seq_length:");
+         difference.starts_with("train.rng:") || difference.starts_with("train.seq_length:");
 }
 
 void compare_manifests(const Json& stored, const std::string& file, const Runtime& runtime) {
@@ -52,7 +52,8 @@ void compare_manifests(const Json& stored, const std::string& file, const Runtim
 
 }  // namespace
 
-std::string run_state_text(const Runtime& runtime, const Training& training, const std::string& data_fingerprint) {
+std::string run_state_text(const Runtime& runtime, const Training& training, const std::string& data_fingerprint,
+                           const std::string& streams) {
   const Progress& p = training.progress;
   Json state;
   state["format"] = kFormat;
@@ -69,7 +70,13 @@ std::string run_state_text(const Runtime& runtime, const Training& training, con
   const Vocabulary& vocabulary = training.vocabulary;
   state["vocabulary"] = {{"size", vocabulary.size}, {"eod_id", vocabulary.eod_id}, {"tokenizer", vocabulary.tokenizer}};
   state["table_version"] = training.description.table_version;
-  state["layout"] = {{"world_size", runtime.mesh.sizes().world}, {"dp", runtime.mesh.dp()}};
+  const MeshSizes& sizes = runtime.mesh.sizes();
+  state["layout"] = {{"world_size", sizes.world},
+                     {"tp", sizes.tp},
+                     {"pp", sizes.pp},
+                     {"vpp", training.whole.chunks_per_rank},
+                     {"dp", runtime.mesh.dp()}};
+  if (!streams.empty()) state["random_streams"] = Json::parse(streams);
   state["libtorch"] = runtime.plan.libtorch_build;
   state["plugins"] = plugins_json(runtime);
   state["manifest"] = Json::parse(runtime.plan.resolved_json);
@@ -100,6 +107,7 @@ RestoredState read_run_state(const std::string& text, const std::string& file, c
     p.evaluation_due = state.at("evaluation_due");
     p.num_floating_point_operations_so_far = state.at("num_floating_point_operations_so_far");
     restored.data_fingerprint = state.at("data_fingerprint");
+    if (state.contains("random_streams")) restored.streams = state.at("random_streams").dump();
     return restored;
   } catch (const Json::exception& error) {
     throw CheckpointError(file + " is damaged: " + error.what());

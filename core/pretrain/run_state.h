@@ -8,11 +8,13 @@
 
 namespace slipway {
 
-std::string run_state_text(const Runtime& runtime, const Training& training, const std::string& data_fingerprint);
+// `streams`: of all ranks (random_streams.h), or "".
+std::string run_state_text(const Runtime& runtime, const Training& training, const std::string& data_fingerprint,
+                           const std::string& streams);
 
 struct RestoredState {
   Progress progress;
-  std::string data_fingerprint;
+  std::string data_fingerprint, streams;
 };
 // Reads it back and compares it with this run: throws CheckpointError, naming both values, when the model or the seed
 // differ; other differences are logged as a table of stored and used values. `file` is for messages.

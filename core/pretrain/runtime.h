@@ -22,10 +22,16 @@ struct LaunchContext {
   Log* log = nullptr;
   std::function<void(const char* step)> on_step;  // told which of the five begins
   const std::atomic<bool>* stop = nullptr;        // set when the run is asked to save and end
+  CommWatch watch = {};                           // of the groups
+  // Told of an error that ends the run while runtime, training and data still stand; may end the process.
+  std::function<void(const std::exception&)> on_failure = {};
 
   bool wants_stop() const { return stop != nullptr && stop->load(); }
   void enter(const char* step) const {
     if (on_step) on_step(step);
+  }
+  void fail(const std::exception& error) const {
+    if (on_failure) on_failure(error);
   }
 };
 
@@ -36,6 +42,7 @@ struct RunFolder {
   bool exists() const { return !root.empty(); }
   std::string metrics() const { return root + "/metrics.jsonl"; }
   std::string log() const { return root + "/log.txt"; }
+  std::string memory() const { return root + "/memory.json"; }
   std::string manifest() const { return root + "/manifest.resolved.json"; }
   std::string checkpoints() const { return root + "/checkpoints"; }
 };
@@ -49,7 +56,8 @@ struct Runtime {
 
   const Config& config() const { return plan.config; }
   bool is_first_rank() const { return context.rank.rank == 0; }
-  int dp_rank() const { return mesh.coordinate("dp", context.rank.rank); }
+  int rank_in(const char* group) const { return mesh.coordinate(group, context.rank.rank); }
+  int dp_rank() const { return rank_in("dp"); }
 
   RunPlan plan;
   LaunchContext context;
@@ -60,6 +68,9 @@ struct Runtime {
   std::unique_ptr<RunReports> reports;  // once the run folder is open
   Timer since_start;
 };
+
+// The grid that the options ask for.
+MeshSizes mesh_sizes(const ParallelConfig& parallel, int world);
 
 // Runs `body` on every rank; what any of them throws, the lowest rank's first, is thrown on every rank alike. For work
 // that may fail on one rank alone and calls no collectives. [collective: world]

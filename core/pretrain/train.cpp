@@ -1,6 +1,7 @@
 #include "core/base/timer.h"
 #include "core/pretrain/checkpoint_io.h"
 #include "core/pretrain/evaluate.h"
+#include "core/pretrain/memory_report.h"
 #include "core/pretrain/pretrain.h"
 #include "core/pretrain/run_reports.h"
 #include "core/pretrain/train_step.h"
@@ -39,8 +40,11 @@ Summary train(Runtime& runtime, Training& training, Iterators& iterators) {
   Summary summary;
   summary.step = summary.saved_step = progress.step;
   if (runtime.plan.skip_train) return summary;
+  if (config.checkpoint.save_initial && progress.step == 0) save_checkpoint(runtime, training, iterators);
+  begin_memory_count(runtime);
   if (progress.evaluation_due && iterators.valid.reader) {
     evaluate_validation(runtime, training, iterators);
+    begin_memory_count(runtime);
     if (progress.evaluation_due) summary.reason = exit_reason(runtime, progress.step);
   }
   while (summary.reason == ExitReason::kFinished && has_next_step(runtime, training)) {
@@ -52,6 +56,7 @@ Summary train(Runtime& runtime, Training& training, Iterators& iterators) {
       summary.saved_step = progress.step;
     }
   }
+  if (summary.step > 0) report_memory(runtime, training, iterators);
   return summary;
 }
 

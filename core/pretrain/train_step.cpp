@@ -6,6 +6,7 @@
 #include "core/base/timer.h"
 #include "core/optim/clip.h"
 #include "core/optim/norm.h"
+#include "core/parallel/finalize_gradients.h"
 #include "core/pretrain/step_losses.h"
 
 namespace slipway {
@@ -23,22 +24,22 @@ slw_step_info step_info(const Training& training, const StepBatch& batch, bool a
           {kCpu, nullptr}};
 }
 
-// L2 norm of the reduced gradient, the same on every rank. Names the first gradient that is not finite.
+// L2 norm of the whole model's gradient, the same on every rank. Names the first gradient that is not finite.
 double grad_norm(Runtime& runtime, const Training& training) {
-  std::vector<std::span<const float>> gradients;
-  for (const OwnedRange& owned : training.owned) {
-    gradients.emplace_back(training.store->grad(owned.param) + owned.begin,
-                           static_cast<size_t>(owned.end - owned.begin));
-  }
-  const GradientMeasure measure = sum_of_squares(gradients, static_cast<int>(runtime.config().train.cpu_threads));
+  // Without shards every data-parallel rank has the whole stage's gradient and needs no other.
+  const bool is_sharded = !training.plan.shards.empty();
+  const std::vector<OwnedRange> counted =
+      counted_ranges(training.table, training.owned, runtime.rank_in("tp"), is_sharded ? runtime.rank_in("dp_cp") : 0);
+  const GradientMeasure measure =
+      sum_of_squares(gradient_spans(*training.store, counted), static_cast<int>(runtime.config().train.cpu_threads));
   if (measure.non_finite_span) {
-    const OwnedRange& first = training.owned[*measure.non_finite_span];
+    const OwnedRange& first = counted[*measure.non_finite_span];
     runtime.context.log->warning("step " + std::to_string(training.progress.step + 1) +
                                  " is skipped: the gradient is not finite, first of parameter " +
                                  training.table.params()[static_cast<size_t>(first.param)].name());
   }
   std::vector<double> total{measure.value};
-  if (!training.plan.shards.empty()) all_reduce(*runtime.comm->group("dp_cp"), total);
+  all_reduce(is_sharded ? runtime.comm->core() : *runtime.comm->core("tp_pp"), total);
   return std::sqrt(total.front());
 }
 
@@ -52,7 +53,9 @@ bool update(Runtime& runtime, Training& training, StepResult& result) {
   if (!clip) return false;
   training.updates->step(training.schedule, samples, training.progress.updates + 1, *clip);
   training.store->weights_changed();
-  training.dp->gather_params();
+  training.dp->start_gather();
+  // A model that acquires its parameters waits for each as it comes to it.
+  if ((training.description.capabilities & SLW_MODEL_ACQUIRES) == 0) training.dp->finish_gather();
   return true;
 }
 
@@ -94,6 +97,9 @@ bool has_next_step(const Runtime& runtime, const Training& training) {
 
 StepResult train_step(Runtime& runtime, Training& training, Iterators& iterators) {
   const Config& config = runtime.config();
+  CollectiveTrace& trace = runtime.comm->trace();
+  trace.begin_step(training.progress.step + 1);
+  trace.set_phase("data");
   const StepBatch batch = step_batch(training.batches, training.progress.consumed_samples);
   StepResult result;
   result.global_batch = batch.global_batch;
@@ -108,17 +114,21 @@ StepResult train_step(Runtime& runtime, Training& training, Iterators& iterators
                                             config.train.seq_length);
   result.data_wait_seconds = reading.seconds();
 
-  StepHeader header = count_losses(training.description.losses, microbatches);
-  reduce_header(*runtime.comm->group("dp_cp"), header);
+  const StepHeader header = make_header(runtime, training, microbatches);
   training.store->zero_grads();
   training.dp->step_begin();
   training.model->step_begin(step_info(training, batch, true));
   const LossNormalization normalization = loss_normalization(config.train.loss_normalization);
   const LossSums sums = training.runner->train(training.progress.step, microbatches, header, normalization);
+  trace.set_phase("gradient reduction");
   training.dp->grad_reduce_finish();
+  finalize_gradients(training.table, *training.store, training.owned, training.shared,
+                     {runtime.comm->core("tp"), runtime.comm->core("embd")});
 
+  trace.set_phase("update");
   result.skipped = !update(runtime, training, result);
   training.model->step_end(step_info(training, batch, !result.skipped));
+  trace.set_phase("end");
   reduce_losses(runtime, training, {header, sums, normalization}, result);
   advance(training, result);
   return result;

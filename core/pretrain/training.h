@@ -7,10 +7,12 @@
 #include "core/optim/microbatches.h"
 #include "core/optim/schedule.h"
 #include "core/optim/updates.h"
-#include "core/parallel/forward_backward.h"
 #include "core/parallel/param_store.h"
 #include "core/parallel/placement.h"
+#include "core/parallel/step_runner.h"
 #include "core/plugin_host/host_model.h"
+#include "core/pretrain/whole_model.h"
+#include "core/rng/stream_tracker.h"
 
 namespace slipway {
 
@@ -35,11 +37,16 @@ struct Vocabulary {
 };
 
 struct Training {
+  bool has_losses() const { return chunks.back().post_process != 0; }
+  // Whether any chunk here reads batches.
+  bool reads_data = true;
+
   // Members are destroyed from the bottom up: what is used by others comes first.
   Vocabulary vocabulary;
   slw_run_info run_info{};
-  slw_stage stage{};
   ModelDescription description;
+  WholeModel whole;
+  std::vector<slw_stage> chunks;  // of this rank
   ParamTable table;
   DpPlan plan;
   std::vector<OwnedRange> owned;
@@ -47,7 +54,9 @@ struct Training {
   std::unique_ptr<HostModel> model;
   std::unique_ptr<HostDp> dp;
   std::unique_ptr<Updates> updates;
-  std::unique_ptr<ForwardBackward> runner;
+  std::vector<int32_t> shared;             // parameters with a copy on the other end of the pipeline
+  std::unique_ptr<StreamTracker> streams;  // of rng=megatron, else nullptr
+  std::unique_ptr<StepRunner> runner;
   ScheduleConfig schedule;
   BatchConfig batches;
   double flops_per_sample = 0;  // forward and backward of the whole model; 0: it does not say

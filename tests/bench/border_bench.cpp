@@ -129,12 +129,13 @@ class Border {
     return seconds_of([&] {
       dp_instance_.step_begin();
       dp_instance_.grad_reduce_finish();
-      dp_instance_.gather_params();
+      dp_instance_.start_gather();
+      dp_instance_.finish_gather();
     });
   }
   // The calls that go the other way: from the model into the core, and on to the backend.
   double hooks() {
-    StepHooks hooks(training_.table, *training_.store, dp_instance_);
+    StepHooks hooks(training_.table, *training_.store, dp_instance_, /*acquires=*/false);
     const auto uses = training_.table.num_uses(0);
     const slw_stream stream{kCpu, nullptr};
     slw_error error{};

@@ -1,33 +1,10 @@
 // Law 1: the numbers of a run do not depend on the layout. Dropout is on, the vocabulary is padded.
-#include <gtest/gtest.h>
-
-#include <cmath>
-
+#include "tests/dist/layouts.h"
 #include "tests/support/long.h"
 #include "tests/support/training_run.h"
 
 namespace slipway {
 namespace {
-
-constexpr double kTolerance = 1e-5;
-
-// Adam turns rounding noise of linear_qkv.bias, whose key part has no true gradient, into steps of size lr.
-void ignore_keyless_bias(Weights& weights) {
-  std::erase_if(weights, [](const auto& item) { return item.first.ends_with("linear_qkv.bias"); });
-}
-
-void expect_same_numbers(TrainingRun a, TrainingRun b) {
-  EXPECT_EQ(a.initial, b.initial);
-  ASSERT_EQ(a.steps.size(), b.steps.size());
-  for (size_t s = 0; s < a.steps.size(); ++s) {
-    EXPECT_NEAR(a.steps[s].loss, b.steps[s].loss, kTolerance * a.steps[s].loss) << "step " << s + 1;
-    EXPECT_NEAR(a.steps[s].grad_norm, b.steps[s].grad_norm, kTolerance * a.steps[s].grad_norm) << "step " << s + 1;
-    EXPECT_EQ(a.steps[s].learning_rate, b.steps[s].learning_rate);
-  }
-  ignore_keyless_bias(a.final);
-  ignore_keyless_bias(b.final);
-  EXPECT_LE(largest_difference(a.final, b.final), kTolerance);
-}
 
 class Layout : public testing::TestWithParam<const char*> {
  protected:
@@ -85,6 +62,34 @@ TEST_P(Layout, MicrobatchNormalisationIsInvariantToo) {
 
 INSTANTIATE_TEST_SUITE_P(Model, Layout, testing::Values("bigram", "gpt"),
                          [](const auto& info) { return std::string(info.param); });
+
+// ---- layouts that cut the model -------------------------------------------------------------------------------------
+
+struct ModelLayout {
+  const char* name;
+  int world;
+  Options options;
+};
+
+void PrintTo(const ModelLayout& layout, std::ostream* out) { *out << layout.name; }
+
+class ModelParallel : public testing::TestWithParam<ModelLayout> {};
+
+TEST_P(ModelParallel, EqualsOneRank) {
+  static const TrainingRun one = run_training(four_layers(), 1);
+  expect_same_numbers(one, run_training(four_layers(), GetParam().world, GetParam().options));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Gpt, ModelParallel,
+    testing::Values(ModelLayout{"tp2", 2, sizes(2, 1)}, ModelLayout{"tp4", 4, sizes(4, 1)},
+                    ModelLayout{"tp2sp", 2, sizes(2, 1) + kSequenceParallel}, ModelLayout{"pp2", 2, sizes(1, 2)},
+                    ModelLayout{"pp4", 4, sizes(1, 4)}, ModelLayout{"pp2vpp2", 2, sizes(1, 2, 2)},
+                    ModelLayout{"tp2pp2", 4, sizes(2, 2)}, ModelLayout{"pp2dp2", 4, sizes(1, 2)},
+                    ModelLayout{"tp2dp2distopt", 4, sizes(2, 1) + kDistOpt},
+                    ModelLayout{"pp2dp2distopt", 4, sizes(1, 2) + kDistOpt},
+                    ModelLayout{"tp2sppp2vpp2dp2distopt", 8, sizes(2, 2, 2) + kDistOpt + kSequenceParallel}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace slipway

@@ -182,8 +182,8 @@ void ModelHarness::bind(Stage& stage) {
   for (int32_t index = 0; index < stage.table.num_uses(0); ++index) {
     const Param& param = stage.table.by_use(0, index);
     const Buffer& buffer = stage.buffers[static_cast<std::size_t>(param.index)];
-    const slw_tensor data = stage.tensors.emplace_back(buffer.data.data(), kF32, param.local_shape).tensor;
-    const slw_tensor grad = stage.tensors.emplace_back(buffer.grad.data(), kF32, param.local_shape).tensor;
+    const slw_tensor data = stage.tensors.emplace_back(buffer.data.data(), kF32, param.local.shape).tensor;
+    const slw_tensor grad = stage.tensors.emplace_back(buffer.grad.data(), kF32, param.local.shape).tensor;
     views.push_back(&stage.views.emplace_back(slw_param_view{SLW_SIZE_TO(slw_param_view, grad), index, data, grad}));
   }
   model_->bind(stage.stage, views);
@@ -269,8 +269,7 @@ void ModelHarness::zero_gradients() {
 void ModelHarness::initialize() {
   for (Stage& stage : stages_) {
     for (Buffer& b : stage.buffers) {
-      const std::vector<int64_t> origin(b.param->local_shape.size(), 0);
-      initialize_slice(*b.param->declaration, setup_.seed, {origin, b.param->local_shape, b.data.as<float>().data()});
+      initialize_local(*b.param, setup_.seed, b.data.as<float>().data());
     }
   }
 }

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/error.h"
+
 namespace slipway {
 
 int free_port() {
@@ -24,6 +26,25 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
+namespace {
+
+// A rank that lost its peers tells nothing of the cause: such failures come last.
+void throw_first(const std::vector<std::exception_ptr>& failures) {
+  std::exception_ptr lost;
+  for (const std::exception_ptr& failure : failures) {
+    if (!failure) continue;
+    try {
+      std::rethrow_exception(failure);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::kRankDied) throw;
+      if (!lost) lost = failure;
+    }
+  }
+  if (lost) std::rethrow_exception(lost);
+}
+
+}  // namespace
+
 void run_ranks(int world_size, const std::function<void(const RankEnvironment&)>& body) {
   const int port = free_port();
   std::vector<std::exception_ptr> failures(static_cast<size_t>(world_size));
@@ -38,9 +59,7 @@ void run_ranks(int world_size, const std::function<void(const RankEnvironment&)>
     });
   }
   for (std::thread& thread : threads) thread.join();
-  for (const std::exception_ptr& failure : failures) {
-    if (failure) std::rethrow_exception(failure);
-  }
+  throw_first(failures);
 }
 
 }  // namespace slipway

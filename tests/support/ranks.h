@@ -1,5 +1,6 @@
 // Ranks as threads: each runs `body` with an environment of its own and meets the others over loopback. What a rank
-// throws is thrown again here, the lowest rank's first; a rank that fails leaves its groups, which frees the others.
+// throws is thrown again here, the lowest rank's first and lost connections last; a rank that fails leaves its groups,
+// which frees the others.
 #pragma once
 
 #include <functional>

@@ -9,42 +9,104 @@
 #include "core/base/file.h"
 #include "core/pretrain/plan_run.h"
 #include "core/pretrain/pretrain.h"
-#include "core/pretrain/stored_tensors.h"
 #include "tests/support/ranks.h"
 #include "tests/support/temp_folder.h"
 
 namespace slipway {
 namespace {
 
-Weights weights_of(const Training& training) {
-  Weights weights;
-  for (const StoredTensor& tensor : stored_tensors(training)) {
-    if (tensor.name.starts_with("optimizer.")) continue;
-    weights[tensor.name] =
-        tensor.is_packed ? std::vector<float>(tensor.values.begin(), tensor.values.end()) : pack(tensor);
+// Adds what this rank holds of every parameter to `whole`. An element that another rank has put there already, with
+// other bits, throws: copies over data and tensor parallel ranks and of tied embeddings have to be equal.
+class WholeWeights {
+ public:
+  void add(const Training& training) {
+    training.dp->finish_gather();
+    const std::lock_guard lock(mutex_);
+    for (const Param& param : training.table.params()) {
+      for (const LocalBlock& block : param.local.blocks) add(param, block, training.store->data(param.index));
+    }
   }
-  return weights;
+  const Weights& values() const { return values_; }
+
+ private:
+  void add(const Param& param, const LocalBlock& block, const float* local) {
+    const auto& shape = param.declaration->global_shape();
+    auto& known = known_[param.name()];
+    auto& values = values_[param.name()];
+    known.resize(static_cast<size_t>(element_count(shape)));
+    values.resize(known.size());
+    for (int64_t i = 0; i < element_count(block.shape); ++i) {
+      int64_t rest = i, from = 0, to = 0, from_stride = 1, to_stride = 1;
+      bool is_padding = false;
+      for (size_t d = shape.size(); d-- > 0;) {
+        const int64_t at = rest % block.shape[d], global = block.global_offset[d] + at;
+        rest /= block.shape[d];
+        from += (block.local_offset[d] + at) * from_stride;
+        to += global * to_stride;
+        from_stride *= param.local.shape[d];
+        to_stride *= shape[d];
+        is_padding = is_padding || global >= shape[d];
+      }
+      const float value = local[from];
+      if (is_padding && value != 0) throw std::runtime_error(param.name() + " has padding that is not zero");
+      if (is_padding) continue;
+      const auto element = static_cast<size_t>(to);
+      if (known[element] && values[element] != value) {
+        throw std::runtime_error("ranks have different copies of " + param.name());
+      }
+      known[element] = true;
+      values[element] = value;
+    }
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, std::vector<bool>> known_;
+  Weights values_;
+};
+
+struct SharedRun {
+  WholeWeights initial, final;
+  std::vector<StepResult> steps;  // of rank 0
+};
+
+RunPlan plan_of(const std::vector<std::string>& arguments, const RankEnvironment& rank) {
+  Reporter silent(-1);
+  return plan_run(arguments, {rank.world_size, rank.local_world_size}, silent);
 }
 
-TrainingRun run_rank(const std::vector<std::string>& arguments, const RankEnvironment& rank) {
-  Reporter silent(-1);
-  Log log(LogLevel::kWarning);
+LaunchContext context_of(const RankEnvironment& rank, Log& log) {
   LaunchContext context;
   context.rank = rank;
   context.log = &log;
-  TrainingRun run;
-  auto runtime = initialize(plan_run(arguments, {rank.world_size, rank.local_world_size}, silent), context);
+  return context;
+}
+
+// The manifest is written into `folder`.
+std::vector<std::string> arguments_of(const nlohmann::json& manifest, const std::vector<std::string>& options,
+                                      const TempFolder& folder) {
+  const std::string file = (folder.path() / "manifest.json").string();
+  write_file_atomic(file, manifest.dump(1), ExitCode::kUsage);
+  const std::string build = std::getenv("SLIPWAY_BUILD_DIR");
+  std::vector<std::string> arguments{"--manifest", file, "--plugin-path",
+                                     build + "/lib/slipway/plugins," + build + "/tests/plugins"};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  return arguments;
+}
+
+void run_rank(const std::vector<std::string>& arguments, const RankEnvironment& rank, SharedRun& run) {
+  Log log(LogLevel::kWarning);
+  auto runtime = initialize(plan_of(arguments, rank), context_of(rank, log));
   auto training = setup_model_and_optimizer(*runtime);
-  run.initial = weights_of(*training);
+  run.initial.add(*training);
   auto iterators = build_iterators(*runtime, *training);
   while (has_next_step(*runtime, *training)) {
-    run.steps.push_back(train_step(*runtime, *training, *iterators));
+    const StepResult step = train_step(*runtime, *training, *iterators);
+    if (rank.rank == 0) run.steps.push_back(step);
   }
-  run.final = weights_of(*training);
+  run.final.add(*training);
   Summary summary;
   summary.step = summary.saved_step = training->progress.step;
   finalize(std::move(runtime), std::move(training), std::move(iterators), summary);
-  return run;
 }
 
 nlohmann::json small_manifest() {
@@ -79,19 +141,19 @@ nlohmann::json small_bigram_manifest() {
 
 TrainingRun run_training(const nlohmann::json& manifest, int world, const std::vector<std::string>& options) {
   const TempFolder folder;
-  const std::string file = (folder.path() / "manifest.json").string();
-  write_file_atomic(file, manifest.dump(1), ExitCode::kUsage);
-  const std::string build = std::getenv("SLIPWAY_BUILD_DIR");
-  std::vector<std::string> arguments{"--manifest", file, "--plugin-path",
-                                     build + "/lib/slipway/plugins," + build + "/tests/plugins"};
-  arguments.insert(arguments.end(), options.begin(), options.end());
-  std::vector<TrainingRun> runs(static_cast<size_t>(world));
-  run_ranks(world,
-            [&](const RankEnvironment& rank) { runs[static_cast<size_t>(rank.rank)] = run_rank(arguments, rank); });
-  for (const TrainingRun& run : runs) {
-    if (run.final != runs.front().final) throw std::runtime_error("ranks end with different weights");
-  }
-  return std::move(runs.front());
+  const std::vector<std::string> arguments = arguments_of(manifest, options, folder);
+  SharedRun run;
+  run_ranks(world, [&](const RankEnvironment& rank) { run_rank(arguments, rank, run); });
+  return {run.initial.values(), run.final.values(), std::move(run.steps)};
+}
+
+void pretrain_on_threads(const nlohmann::json& manifest, int world, const std::vector<std::string>& options) {
+  const TempFolder folder;
+  const std::vector<std::string> arguments = arguments_of(manifest, options, folder);
+  run_ranks(world, [&](const RankEnvironment& rank) {
+    Log log(LogLevel::kWarning);
+    pretrain(plan_of(arguments, rank), context_of(rank, log));
+  });
 }
 
 double largest_difference(const Weights& a, const Weights& b) {

@@ -22,9 +22,12 @@ nlohmann::json small_gpt_manifest();
 // The same data, learned by the bigram in plain C.
 nlohmann::json small_bigram_manifest();
 
-// Trains with data parallel size `world` to the end; `options` are command line flags. Every rank's final weights are
-// compared with rank 0's: a difference throws.
+// Trains on `world` ranks to the end; `options` are command line flags. Weights are put together from all ranks; copies
+// that differ throw.
 TrainingRun run_training(const nlohmann::json& manifest, int world, const std::vector<std::string>& options = {});
+
+// The same with all that a run does besides: `options` name its output folder.
+void pretrain_on_threads(const nlohmann::json& manifest, int world, const std::vector<std::string>& options);
 
 // Largest difference relative to max(1, largest magnitude) over all parameters.
 double largest_difference(const Weights& a, const Weights& b);

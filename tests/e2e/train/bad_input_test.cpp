@@ -126,8 +126,22 @@ TEST_F(BadInput, BatchesThatDoNotDivide) {
 }
 
 TEST_F(BadInput, LayoutsThatNobodyCanRun) {
-  expect_refusal({"--manifest", tiny(), "--tensor-model-parallel-size", "2", "--nproc-per-node", "2"}, 2,
-                 HasSubstr("tensor_model_parallel_size is 2"));
+  const auto refuses = [&](const std::vector<std::string>& options, const std::string& ranks, const auto& says) {
+    std::vector<std::string> arguments{"--manifest", tiny(), "--nproc-per-node", ranks};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    expect_refusal(arguments, 2, says);
+  };
+  refuses({"--context-parallel-size", "2"}, "2", HasSubstr("context_parallel_size is 2"));
+  refuses({"--tensor-model-parallel-size", "2", "--num-query-groups", "1"}, "2",
+          AllOf(HasSubstr("tensor_model_parallel_size 2 is more than num_query_groups 1"), HasSubstr("nearest")));
+  refuses({"--pipeline-model-parallel-size", "3"}, "3", AllOf(HasSubstr("num_layers = 8"), HasSubstr("6 or 9")));
+  refuses({"--pipeline-model-parallel-size", "2", "--virtual-pipeline-model-parallel-size", "2", "--global-batch-size",
+           "3"},
+          "2", AllOf(HasSubstr("3 microbatches"), HasSubstr("nearest: 2 or 4")));
+  refuses({"--virtual-pipeline-model-parallel-size", "2"}, "1", HasSubstr("interleaved over pipeline ranks"));
+  refuses({"--sequence-parallel"}, "2", HasSubstr("tensor_model_parallel_size is 1"));
+  refuses({"--tensor-model-parallel-size", "2", "--sequence-parallel", "--seq-length", "31"}, "2",
+          AllOf(HasSubstr("seq_length 31"), HasSubstr("30 or 32")));
 }
 
 TEST_F(BadInput, OutputFolderInUse) {
