@@ -10,7 +10,7 @@ import sys
 
 # Bottom-up: a folder of core may include those before it, save that siblings do not include one another.
 CORE_ORDER = ["base", "config", "rng", "comm", "params", "plugin_host",
-              "data", "parallel", "optim", "checkpoint", "metrics", "pretrain", "generate"]
+              "data", "parallel", "optim", "checkpoint", "metrics", "pretrain", "generate", "planner"]
 CORE_SIBLINGS = {"data", "parallel", "optim", "checkpoint", "metrics"}
 CORE_WITH_TORCH = {"comm"}
 CORE_WITHOUT_PLUGIN_API = {"base"}

@@ -20,6 +20,8 @@ ExitCode run_command(const std::string& command, const Arguments& arguments, con
 ExitCode train_command(const Arguments& arguments, const CommandContext& context);
 // Text from a trained model, to standard output.
 ExitCode generate_command(const Arguments& arguments, const CommandContext& context);
+// What a run on --world-size ranks will be, without running it.
+ExitCode plan_command(const Arguments& arguments, const CommandContext& context);
 // plugin list | plugin info PATH-OR-NAME
 ExitCode plugin_command(const Arguments& arguments, const CommandContext& context);
 // Every option of the core and of the providers that the arguments choose; a first word names a section.

@@ -19,7 +19,7 @@ sigset_t watched_signals() {
 
 }  // namespace
 
-StopSignals::StopSignals() {
+StopSignals::StopSignals(std::function<void()> on_stop) : on_stop_(std::move(on_stop)) {
   const sigset_t set = watched_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   watcher_ = std::thread([this] { watch(); });
@@ -38,6 +38,7 @@ void StopSignals::watch() {
     if (number == SIGUSR1) continue;
     if (!is_training_) _exit(static_cast<int>(ExitCode::kStoppedBySignal));
     requested_ = true;
+    if (on_stop_) on_stop_();
   }
 }
 

@@ -5,13 +5,15 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <thread>
 
 namespace slipway {
 
 class StopSignals {
  public:
-  StopSignals();
+  // `on_stop` is called for every signal that comes during training, on a thread of this object.
+  explicit StopSignals(std::function<void()> on_stop = {});
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
@@ -23,6 +25,7 @@ class StopSignals {
  private:
   void watch();
 
+  std::function<void()> on_stop_;
   std::atomic<bool> requested_{false}, is_training_{false}, is_over_{false};
   std::thread watcher_;
 };

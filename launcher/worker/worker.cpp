@@ -9,13 +9,13 @@
 
 #include "core/base/crash_report.h"
 #include "launcher/worker/commands.h"
+#include "launcher/worker/failure.h"
 
 namespace {
 
-using slipway::ExitCode;
-
 // Through the launcher when there is one: it prints one message for all ranks.
-int fail(slipway::Reporter& reporter, ExitCode code, const std::string& phase, const std::string& message) {
+int fail(slipway::Reporter& reporter, const std::string& phase, const std::exception& error) {
+  const auto [code, message] = slipway::failure_of(error);
   reporter.error(code, phase, message);
   if (!reporter.connected()) std::cerr << "slipway: " << message << "\n";
   return static_cast<int>(code);
@@ -33,11 +33,7 @@ int main(int argc, char** argv) {
   std::string phase = command;
   try {
     return static_cast<int>(slipway::run_command(command, arguments, {reporter, phase}));
-  } catch (const slipway::Error& error) {
-    return fail(reporter, error.code(), phase, error.what());
-  } catch (const std::bad_alloc&) {
-    return fail(reporter, ExitCode::kUsage, phase, "out of memory; lower the micro-batch size or the model");
   } catch (const std::exception& error) {
-    return fail(reporter, ExitCode::kUsage, phase, error.what());
+    return fail(reporter, phase, error);
   }
 }
