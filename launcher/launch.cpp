@@ -76,7 +76,7 @@ std::map<std::string, std::string> rank_environment_of(int rank, int num_ranks, 
           {"MASTER_PORT", std::to_string(port)}};
 }
 
-Outcome launch_ranks(const Worker& worker, const TrainRequest& request) {
+Outcome launch_ranks(const Worker& worker, const TrainRequest& request, const LineSink& lines) {
   const int port = free_port();
   SignalSource signals;
   std::vector<NamedProcess> ranks;
@@ -84,9 +84,9 @@ Outcome launch_ranks(const Worker& worker, const TrainRequest& request) {
     ProcessSpec spec;
     spec.command = command_of(worker, "train", request.arguments);
     spec.environment = rank_environment_of(rank, request.num_ranks, port);
-    spec.pipes_output = rank > 0;
+    spec.pipes_output = rank > 0 || lines;
     spec.has_own_group = true;
-    ranks.push_back({"rank " + std::to_string(rank), spawn(spec)});
+    ranks.push_back({"rank " + std::to_string(rank), spawn(spec), lines});
   }
   return outcome_of(supervise(std::move(ranks), signals, worker.timing));
 }

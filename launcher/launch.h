@@ -32,8 +32,9 @@ bool is_launched_rank(const TrainRequest& request);
 // The environment that tells rank `rank` of `num_ranks` on this machine who it is.
 std::map<std::string, std::string> rank_environment_of(int rank, int num_ranks, int port);
 
-// Runs the ranks to their end. Rank 0 writes to our stdout and stderr itself.
-Outcome launch_ranks(const Worker& worker, const TrainRequest& request);
+// Runs the ranks to their end. Rank 0 writes to our stdout and stderr itself; with `lines` what all ranks print goes
+// there.
+Outcome launch_ranks(const Worker& worker, const TrainRequest& request, const LineSink& lines = {});
 
 // Runs `slipway-worker <command> <arguments>` to its end, with our stdin, stdout and stderr.
 Outcome launch_command(const Worker& worker, const std::string& command, const std::vector<std::string>& arguments);

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "launcher/signals.h"
+#include "launcher/waits.h"
 
 namespace slipway {
 namespace {
@@ -32,7 +33,9 @@ const RankEnd* cause_of(const std::vector<RankEnd>& ends) {
     const bool earlier = !cause || std::pair(is_victim(end), end.order) < std::pair(is_victim(*cause), cause->order);
     if (earlier) cause = &end;
   }
-  return cause;
+  if (cause == nullptr || !is_victim(*cause)) return cause;
+  const RankEnd* unresponsive = unresponsive_rank(ends);
+  return unresponsive != nullptr ? unresponsive : cause;
 }
 
 bool all_say_the_same(const std::vector<RankEnd>& ends) {
@@ -51,14 +54,27 @@ std::string reported_text(const RankEnd& cause, const std::vector<RankEnd>& ends
   return who + "failed" + (report.step.empty() ? "" : " in " + report.step) + ": " + report.message;
 }
 
-std::string during_text(const RankEnd& cause) {
-  return " during " + cause.crumb + "; a plugin that ends the process has to be mended or left out";
+// " during step 7", " during get of dataset x (file) in step 7"; "" when nothing is known.
+std::string during_text(const RankEnd& cause, const std::vector<RankEnd>& ends) {
+  const int64_t number = step_of(cause, ends);
+  const std::string step = number > 0 ? "step " + std::to_string(number) : "";
+  if (cause.crumb.empty()) return step.empty() ? "" : " during " + step;
+  return " during " + cause.crumb + (step.empty() ? "" : " in " + step) +
+         "; a plugin that ends the process has to be mended or left out";
 }
 
-std::string killed_text(const RankEnd& cause) {
-  std::string text = cause.name + " was killed by " + signal_text(cause.signal);
-  if (!cause.crumb.empty()) return text + during_text(cause);
-  if (cause.signal == SIGKILL) text += "; the machine may have run out of memory, the kernel's log tells";
+// It was told to end and did not.
+std::string unresponsive_text(const RankEnd& cause, const std::vector<RankEnd>& ends) {
+  const std::string text = cause.name + " never arrived: it ";
+  if (cause.trace) return text + "was in " + cause.trace->phase + ", did not end when asked to and was killed";
+  return text + "did not answer (stopped or hanging) and was killed" + during_text(cause, ends);
+}
+
+std::string killed_text(const RankEnd& cause, const std::vector<RankEnd>& ends) {
+  if (cause.killed_by_us) return unresponsive_text(cause, ends);
+  std::string text = cause.name + " was killed by " + signal_text(cause.signal) + during_text(cause, ends);
+  if (cause.crumb.empty() && cause.signal == SIGKILL)
+    text += "; the machine may have run out of memory, the kernel's log tells";
   return text;
 }
 
@@ -72,9 +88,9 @@ int exit_code_of(const RankEnd& cause) {
 
 std::string text_of(const RankEnd& cause, const std::vector<RankEnd>& ends) {
   if (cause.report) return reported_text(cause, ends);
-  if (cause.signal != 0) return killed_text(cause);
+  if (cause.signal != 0) return killed_text(cause, ends);
   const std::string text = cause.name + " ended with exit code " + std::to_string(cause.exit_code);
-  return text + (cause.crumb.empty() ? " and said nothing" : during_text(cause));
+  return text + during_text(cause, ends) + (cause.crumb.empty() ? " and said nothing" : "");
 }
 
 }  // namespace
@@ -87,6 +103,7 @@ bool take_report_line(const std::string& line, RankEnd& end) {
     return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
   };
   if (object.contains("crumb")) end.crumb = text("crumb");
+  if (object.contains("trace") && !end.report) end.trace = rank_trace_of(object["trace"]);
   if (!object.contains("error") || end.report) return false;
   const auto code = object.find("exit_code");
   const int exit_code = code != object.end() && code->is_number_integer() ? code->get<int>() : kRankDied;
@@ -101,13 +118,16 @@ bool is_orderly(const RankEnd& end) {
 }
 
 Outcome outcome_of(const std::vector<RankEnd>& ends) {
-  if (const RankEnd* cause = cause_of(ends)) return {exit_code_of(*cause), text_of(*cause, ends)};
+  if (const RankEnd* cause = cause_of(ends)) {
+    // The real cause waits for nobody; a victim that stands in for it does.
+    return {exit_code_of(*cause), text_of(*cause, ends) + waits_text(ends, is_victim(*cause) ? nullptr : cause)};
+  }
   for (const RankEnd& end : ends) {
-    if (end.signal == 0 && end.exit_code != 0) return {end.exit_code, ""};
+    if (end.signal == 0 && end.exit_code != 0) return {end.exit_code, "", end.exit_code == kStopped};
   }
   for (const RankEnd& end : ends) {
     if (end.signal == 0) continue;
-    return {kRankDied, "stopped by " + signal_text(end.signal) + " before the end"};
+    return {kRankDied, "stopped by " + signal_text(end.signal) + " before the end", true};
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include "core/base/build_info.h"
 #include "core/base/error.h"
 #include "launcher/usage.h"
+#include "launcher/verify/verify_parallelism.h"
 
 namespace slipway {
 namespace {
@@ -39,7 +40,11 @@ Outcome run(const std::vector<std::string>& arguments, const Worker& worker) {
   if (command == "help" && rest.size() == 1 && rest[0] == "build") return print(build_info_text(build_info()));
   const auto help = std::find_if(rest.begin(), rest.end(), is_help_flag);
   if (command == "generate" && help != rest.end()) return launch_command(worker, "help", {command});
-  if (command == "help" || command == "plugin" || command == "generate") return launch_command(worker, command, rest);
+  if (command == "help" || command == "plugin" || command == "generate" || command == "plan")
+    return launch_command(worker, command, rest);
+  if (command == "verify-parallelism") {
+    return help == rest.end() ? verify_parallelism(worker, rest) : print(usage_text());
+  }
   if (command != "train") throw ConfigError(unknown_command_text(command));
   if (help == rest.end()) return train(rest, worker);
   rest.erase(help);

@@ -34,6 +34,13 @@ std::optional<SignalSource::Arrived> SignalSource::next() {
   return Arrived{static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
 }
 
+HeldSignals::HeldSignals() {
+  const sigset_t set = watched();
+  SLW_CHECK(::pthread_sigmask(SIG_BLOCK, &set, &before_) == 0);
+}
+
+HeldSignals::~HeldSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
 void restore_signals_in_child() {
   const sigset_t set = watched();
   ::sigprocmask(SIG_UNBLOCK, &set, nullptr);

@@ -33,6 +33,19 @@ class SignalSource {
   Descriptor fd_;
 };
 
+// SIGINT and SIGTERM that come while no SignalSource lives wait for the next one, or for the end of this. Around
+// several runs, on the main thread.
+class HeldSignals {
+ public:
+  HeldSignals();
+  ~HeldSignals();
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 // Unblocks what SignalSource blocks. Only system calls: for use between fork and exec.
 void restore_signals_in_child();
 

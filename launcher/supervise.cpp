@@ -70,8 +70,12 @@ class Supervisor {
     Child* self = child.get();
     child->pid = named.process.pid;
     child->has_own_group = named.process.has_own_group;
-    child->output = prefixed(std::move(named.process.output), STDOUT_FILENO, named.name);
-    child->errors = prefixed(std::move(named.process.errors), STDERR_FILENO, named.name);
+    const auto reader = [&](Descriptor source, int target) {
+      if (!named.lines || !source.is_open()) return prefixed(std::move(source), target, named.name);
+      return std::make_unique<LineReader>(std::move(source), named.lines);
+    };
+    child->output = reader(std::move(named.process.output), STDOUT_FILENO);
+    child->errors = reader(std::move(named.process.errors), STDERR_FILENO);
     child->report =
         std::make_unique<LineReader>(std::move(named.process.report), [this, self](const std::string& line) {
           if (take_report_line(line, self->end)) note_failure(*self);

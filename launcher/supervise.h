@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@
 
 namespace slipway {
 
+using LineSink = std::function<void(const std::string& line)>;
+
 struct SuperviseTiming {
   std::chrono::milliseconds settle{500};  // after a failure, for the others to fail by themselves and say why
   std::chrono::milliseconds grace{5000};  // between SIGTERM and SIGKILL
@@ -20,6 +23,7 @@ struct SuperviseTiming {
 struct NamedProcess {
   std::string name;  // "rank 1"; before each piped line as "[rank 1] "
   Process process;
+  LineSink lines = {};  // gets piped lines, unmarked, instead of our stdout and stderr
 };
 
 // Returns when all have ended. A third SIGINT or SIGTERM kills what is still there.

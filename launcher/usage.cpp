@@ -4,7 +4,9 @@
 
 namespace slipway {
 
-std::vector<std::string> command_names() { return {"train", "generate", "plugin", "help", "version"}; }
+std::vector<std::string> command_names() {
+  return {"train", "plan", "verify-parallelism", "generate", "plugin", "help", "version"};
+}
 
 std::string usage_text() {
   return version_text() +
@@ -13,6 +15,11 @@ std::string usage_text() {
   slipway train --manifest FILE [--plugin FILE]... [--nproc-per-node N] [--any-option value]...
       Trains what the manifest describes, on N ranks of this machine (1). An option on the command line wins over
       the manifest. With RANK and WORLD_SIZE in the environment it is one rank of a run that is launched elsewhere.
+  slipway plan --manifest FILE --world-size N [--json] [--any-option value]...
+      What that run on N ranks will be, without running it: stages, memory, communication, bubble; or why not.
+  slipway verify-parallelism --manifest FILE --layouts tp2,pp2,dp2distopt [--steps 10] [--json] [--output-dir DIR]
+      Trains some steps on one rank and in each layout, and compares loss, gradient norm and weights. A layout joins
+      tpN ppN vppN cpN epN etpN dpN mbsN distopt fsdp sp. Exit code 1 when the numbers differ.
   slipway generate --checkpoint RUN --prompt TEXT [--temperature T] [--top-k K] [--top-p P] [--num-samples N]
       Text from a trained model; `slipway help generate` has all options.
   slipway plugin list
