@@ -110,7 +110,7 @@ class ParallelEmbedFunction : public torch::autograd::Function<ParallelEmbedFunc
                             const Lookup& lookup) {
     const auto& [tokens, positions, first_id, tp] = lookup;
     ctx->saved_data["first_id"] = first_id;
-    ctx->saved_data["tp"] = reinterpret_cast<int64_t>(tp);
+    save_ranks(ctx, tp);
     at::Tensor partial = at::empty({tokens.numel(), word.size(1)}, word.options());
     look_up(word, lookup, {}, partial);
     slw::TorchWork work;
@@ -126,7 +126,7 @@ class ParallelEmbedFunction : public torch::autograd::Function<ParallelEmbedFunc
 
   static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
     const variable_list saved = ctx->get_saved_variables();
-    const auto* tp = reinterpret_cast<const TensorParallel*>(ctx->saved_data["tp"].toInt());
+    const TensorParallel* tp = &saved_ranks(ctx);
     const at::Tensor dy = gradients[0].contiguous();
     slw::TorchWork work;
     const at::Tensor all = tp->shares_tokens ? gather_tokens(dy, *tp, work) : dy;

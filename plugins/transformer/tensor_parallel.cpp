@@ -26,7 +26,7 @@ class ColumnLinearFunction : public torch::autograd::Function<ColumnLinearFuncti
  public:
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
                             const std::optional<at::Tensor>& bias, const TensorParallel* tp, int64_t rows) {
-    ctx->saved_data["tp"] = reinterpret_cast<int64_t>(tp);
+    save_ranks(ctx, tp);
     ctx->saved_data["rows"] = rows;
     ctx->save_for_backward({x, weight, bias.value_or(at::Tensor())});
     const at::ScalarType type = slw::product_type(x);
@@ -43,7 +43,7 @@ class ColumnLinearFunction : public torch::autograd::Function<ColumnLinearFuncti
   static variable_list backward(AutogradContext* ctx, variable_list& gradients) {
     const at::Tensor& dy = gradients[0];
     if (!dy.defined()) return variable_list(5);
-    const auto* tp = reinterpret_cast<const TensorParallel*>(ctx->saved_data["tp"].toInt());
+    const TensorParallel* tp = &saved_ranks(ctx);
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor &x = saved[0], &weight = saved[1];
     const int64_t rows = ctx->saved_data["rows"].toInt();
@@ -71,7 +71,7 @@ class RowLinearFunction : public torch::autograd::Function<RowLinearFunction> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
                             const std::optional<at::Tensor>& bias, const std::optional<at::Tensor>& residual,
                             const TensorParallel* tp) {
-    ctx->saved_data["tp"] = reinterpret_cast<int64_t>(tp);
+    save_ranks(ctx, tp);
     ctx->saved_data["has_residual"] = residual.has_value();
     ctx->save_for_backward({x, weight, bias.value_or(at::Tensor())});
     const at::ScalarType type = slw::product_type(x);
@@ -88,7 +88,7 @@ class RowLinearFunction : public torch::autograd::Function<RowLinearFunction> {
   static variable_list backward(AutogradContext* ctx, variable_list& gradients) {
     const at::Tensor& dy = gradients[0];
     if (!dy.defined()) return variable_list(5);
-    const auto* tp = reinterpret_cast<const TensorParallel*>(ctx->saved_data["tp"].toInt());
+    const TensorParallel* tp = &saved_ranks(ctx);
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor &x = saved[0], &weight = saved[1];
     const at::ScalarType type = slw::product_type(x);

@@ -21,9 +21,10 @@ case ${1:-} in
   where_time_goes) "$here/where_time_goes.sh" "${@:2}" ;;
   border) "$root/build/tests/bin/bench_border_bench" "${@:2}" ;;
   steady) python3 "$here/steady.py" "${@:2}" ;;
+  layouts) python3 "$here/layouts.py" "${@:2}" ;;
   variants) python3 "$here/variants.py" "${@:2}" ;;
   *)
-    echo "usage: $0 train_vs_pytorch | where_time_goes | border | steady | variants" >&2
+    echo "usage: $0 train_vs_pytorch | where_time_goes | border | steady | layouts | variants" >&2
     exit 2
     ;;
 esac
