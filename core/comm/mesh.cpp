@@ -35,10 +35,10 @@ std::vector<Axis> ordered_axes(const std::string& order, const std::map<std::str
 
 int divide_world(const MeshSizes& sizes, int product, const std::string& rule) {
   if (product <= 0 || sizes.world % product != 0) {
-    throw ConfigError("the world has " + std::to_string(sizes.world) + " ranks, which is not a multiple of " + rule +
+    const int by = std::max(product, 1), below = sizes.world / by * by;
+    throw ConfigError("the number of ranks is " + std::to_string(sizes.world) + ", which is no multiple of " + rule +
                       " = " + std::to_string(product) +
-                      "; nearest: " + std::to_string(std::max(product, sizes.world / std::max(product, 1) * product)) +
-                      " or " + std::to_string((sizes.world / std::max(product, 1) + 1) * product));
+                      "; nearest: " + (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(below + by));
   }
   return sizes.world / product;
 }

@@ -51,6 +51,10 @@ void check_folder(Runtime& runtime) {
 }  // namespace
 
 MeshSizes mesh_sizes(const ParallelConfig& parallel, int world) {
+  if (parallel.use_tp_pp_dp_mapping && parallel.order != ParallelConfig{}.order) {
+    throw ConfigError("parallel.use_tp_pp_dp_mapping means the order tp-cp-ep-pp-dp, and parallel.order is " +
+                      parallel.order + "; give one of the two");
+  }
   MeshSizes sizes;
   sizes.world = world;
   sizes.tp = static_cast<int>(parallel.tensor_model_parallel_size);

@@ -5,7 +5,7 @@
 
 #include <ATen/ATen.h>
 
-#include <cstring>
+#include <bit>
 #include <slipway/torch.hpp>
 
 namespace slipway::transformer {
@@ -34,17 +34,11 @@ struct TensorParallel {
 // The ranks in an autograd context, and back. REQUIRES: `tp` outlives the graph.
 template <class Context>
 void save_ranks(Context* ctx, const TensorParallel* tp) {
-  int64_t address = 0;
-  static_assert(sizeof address >= sizeof tp);
-  std::memcpy(&address, &tp, sizeof tp);
-  ctx->saved_data["ranks"] = address;
+  ctx->saved_data["ranks"] = std::bit_cast<int64_t>(tp);
 }
 template <class Context>
 const TensorParallel& saved_ranks(Context* ctx) {
-  const int64_t address = ctx->saved_data["ranks"].toInt();
-  const TensorParallel* tp = nullptr;
-  std::memcpy(&tp, &address, sizeof tp);
-  return *tp;
+  return *std::bit_cast<const TensorParallel*>(ctx->saved_data["ranks"].toInt());
 }
 
 // All tokens' rows, in ranks' order, from this rank's. Under way: `work` says when it is there.

@@ -119,7 +119,7 @@ TEST_F(Plan, SixteenThousandRanks) {
 
 TEST_F(Plan, RefusesWhatTheRunWouldRefuse) {
   expect_refusal(8, {"--global-batch-size", "12"}, AllOf(HasSubstr("12"), HasSubstr("8 or 16")));
-  expect_refusal(6, sizes(4, 1), AllOf(HasSubstr("6 ranks"), HasSubstr("4 or 8")));
+  expect_refusal(6, sizes(4, 1), AllOf(HasSubstr("number of ranks is 6"), HasSubstr("4 or 8")));
   expect_refusal(8, sizes(8, 1), AllOf(HasSubstr("num_query_groups 4"), HasSubstr("nearest")));
   expect_refusal(3, sizes(1, 3), AllOf(HasSubstr("num_layers = 8"), HasSubstr("6 or 9")));
   expect_refusal(2, {"--context-parallel-size", "2"}, HasSubstr("context_parallel_size is 2"));

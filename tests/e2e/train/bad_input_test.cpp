@@ -139,6 +139,7 @@ TEST_F(BadInput, LayoutsThatNobodyCanRun) {
            "3"},
           "2", AllOf(HasSubstr("3 microbatches"), HasSubstr("nearest: 2 or 4")));
   refuses({"--virtual-pipeline-model-parallel-size", "2"}, "1", HasSubstr("interleaved over pipeline ranks"));
+  refuses({"--use-tp-pp-dp-mapping", "--order", "tp-dp-pp"}, "2", HasSubstr("give one of the two"));
   refuses({"--sequence-parallel"}, "2", HasSubstr("tensor_model_parallel_size is 1"));
   refuses({"--tensor-model-parallel-size", "2", "--sequence-parallel", "--seq-length", "31"}, "2",
           AllOf(HasSubstr("seq_length 31"), HasSubstr("30 or 32")));
