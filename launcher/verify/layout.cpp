@@ -94,9 +94,9 @@ std::vector<std::string> layout_flags(const Layout& layout) {
   set("expert-model-parallel-size", std::to_string(layout.ep));
   set("expert-tensor-parallel-size", std::to_string(layout.etp));
   flags.emplace_back(layout.sequence_parallel ? "--sequence-parallel" : "--no-sequence-parallel");
-  for (const char* shape :
-       {"num-layers-per-virtual-pipeline-stage", "num-layers-in-first-pipeline-stage",
-        "num-layers-in-last-pipeline-stage", "pipeline-model-parallel-layout", "pipeline-schedule"}) {
+  for (const char* shape : {"num-layers-per-virtual-pipeline-stage", "num-layers-in-first-pipeline-stage",
+                            "num-layers-in-last-pipeline-stage", "pipeline-model-parallel-layout", "pipeline-schedule",
+                            "microbatch-group-size-per-vp-stage"}) {
     set(shape, "null");
   }
   for (const char* split : {"account-for-embedding-in-pipeline-split", "account-for-loss-in-pipeline-split"}) {

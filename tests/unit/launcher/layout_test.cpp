@@ -57,7 +57,8 @@ TEST(LayoutGrammar, RefusesWhatItDoesNotKnowAndShowsTheGrammar) {
 
 TEST(LayoutFlags, SetEverythingThatAManifestMayHaveSet) {
   const auto flags = layout_flags(Layout{});
-  EXPECT_THAT(flags, IsSupersetOf({"--tensor-model-parallel-size", "--no-sequence-parallel", "--pipeline-schedule"}));
+  EXPECT_THAT(flags, IsSupersetOf({"--tensor-model-parallel-size", "--no-sequence-parallel", "--pipeline-schedule",
+                                   "--microbatch-group-size-per-vp-stage"}));
   EXPECT_THAT(flags, testing::Not(testing::Contains("--data-parallel.use")));
   EXPECT_THAT(layout_flags(parse_layout("tp2spdp2distopt")),
               IsSupersetOf({"--sequence-parallel", "--data-parallel.use", "distributed_optimizer"}));
