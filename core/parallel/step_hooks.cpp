@@ -87,13 +87,15 @@ void StepHooks::begin_reserving(Reserving how) {
 StreamTracker::Stream StepHooks::reserve(const std::string& stream, uint64_t increments) {
   Reservations& noted = noted_[{chunk_, microbatch_}];
   if (reserving_ == Reserving::kAgain) {
-    if (next_noted_ >= noted.size()) {
-      throw PluginError("a repeated forward reserves more random numbers than the first did; it has to run alike");
-    }
-    return noted[next_noted_++];
+    const bool is_alike =
+        next_noted_ < noted.size() && noted[next_noted_].stream == stream && noted[next_noted_].blocks == increments;
+    if (is_alike) return noted[next_noted_++].got;
+    throw PluginError("a repeated forward has to reserve the random numbers of the first in the same order; number " +
+                      std::to_string(next_noted_ + 1) + ", " + std::to_string(increments) + " blocks of " + stream +
+                      ", is not what the first asked for");
   }
   const StreamTracker::Stream reserved = streams_->reserve(stream, increments);
-  if (reserving_ == Reserving::kNoted) noted.push_back(reserved);
+  if (reserving_ == Reserving::kNoted) noted.push_back({stream, increments, reserved});
   return reserved;
 }
 

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -54,7 +55,12 @@ class StepHooks {
   std::vector<std::atomic<int32_t>> missing_;    // by parameter: declarations of this chunk not yet reported
   std::vector<std::atomic<uint64_t>> acquired_;  // by parameter: the newest weights version that was acquired
   // rng=megatron: what passes that will be repeated have reserved, by chunk and microbatch.
-  using Reservations = std::vector<StreamTracker::Stream>;
+  struct Reservation {
+    std::string stream;
+    uint64_t blocks;
+    StreamTracker::Stream got;
+  };
+  using Reservations = std::vector<Reservation>;
   StreamTracker* streams_;
   Reserving reserving_ = Reserving::kAnew;
   std::map<std::pair<int32_t, int32_t>, Reservations> noted_;

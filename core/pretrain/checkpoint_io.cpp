@@ -160,7 +160,7 @@ bool load_newest_checkpoint(Runtime& runtime, Training& training) {
   read_tensors(runtime, reader, tensors);
   training.progress = restored.progress;
   training.data_fingerprint = restored.data_fingerprint;
-  restore_streams(runtime, training, restored.streams);
+  on_every_rank(runtime, [&] { restore_streams(runtime, training, restored.streams); });
   training.store->weights_changed();
   training.dp->start_gather();
   training.dp->finish_gather();

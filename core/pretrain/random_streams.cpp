@@ -11,12 +11,16 @@ using Json = nlohmann::ordered_json;
 // Who a rank's streams belong to. Data-parallel ranks share them, unless each starts from numbers of its own.
 Json seat_of(const Runtime& runtime) {
   const bool is_own = runtime.config().train.data_parallel_random_init;
-  return {{"pp", runtime.rank_in("pp")}, {"tp", runtime.rank_in("tp")}, {"dp", is_own ? runtime.rank_in("dp_cp") : 0}};
+  return {{"pp", runtime.rank_in("pp")}, {"tp", runtime.rank_in("tp")}, {"dp", is_own ? runtime.rank_in("dp") : 0}};
 }
 
-Json sizes_of(const Runtime& runtime) {
+// What the streams' use depends on.
+Json sizes_of(const Runtime& runtime, const Training& training) {
   const MeshSizes& sizes = runtime.mesh.sizes();
-  Json json{{"tp", sizes.tp}, {"pp", sizes.pp}};
+  Json json{{"tp", sizes.tp},
+            {"pp", sizes.pp},
+            {"vpp", training.whole.chunks_per_rank},
+            {"sequence_parallel", runtime.config().parallel.sequence_parallel}};
   if (runtime.config().train.data_parallel_random_init) json["dp"] = runtime.mesh.dp();
   return json;
 }
@@ -36,7 +40,7 @@ std::unique_ptr<StreamTracker> make_streams(const Runtime& runtime) {
         "rng megatron: initial values and dropout come from Megatron's streams, so numbers depend on the layout");
   }
   StreamPlace place{runtime.rank_in("pp"), runtime.rank_in("tp"), runtime.rank_in("ep"), runtime.rank_in("etp"), 0};
-  if (train.data_parallel_random_init) place.dp_rank = runtime.rank_in("dp_cp");
+  if (train.data_parallel_random_init) place.dp_rank = runtime.rank_in("dp");
   return std::make_unique<StreamTracker>(megatron_streams(static_cast<uint64_t>(train.seed), place));
 }
 
@@ -63,22 +67,26 @@ std::string gather_streams(Runtime& runtime, const Training& training) {
         std::any_of(all.begin(), all.end(), [&](const Json& known) { return known["seat"] == entry["seat"]; });
     if (!is_known) all.push_back(entry);
   }
-  return Json{{"layout", sizes_of(runtime)}, {"ranks", all}}.dump();
+  return Json{{"layout", sizes_of(runtime, training)}, {"ranks", all}}.dump();
 }
 
 void restore_streams(const Runtime& runtime, Training& training, const std::string& text) {
   if (!training.streams || text.empty()) return;
-  const Json stored = Json::parse(text), wanted = seat_of(runtime);
-  if (stored.at("layout") != sizes_of(runtime)) {
-    if (runtime.is_first_rank()) {
+  try {
+    const Json stored = Json::parse(text), layout = sizes_of(runtime, training), wanted = seat_of(runtime);
+    if (stored.at("layout") != layout) {
+      if (!runtime.is_first_rank()) return;
       runtime.context.log->warning("the random streams of the checkpoint are those of the layout " +
-                                   stored.at("layout").dump() + ", this run has " + sizes_of(runtime).dump() +
+                                   stored.at("layout").dump() + ", this run has " + layout.dump() +
                                    "; they begin anew from train.seed");
+      return;
     }
-    return;
-  }
-  for (const Json& entry : stored.at("ranks")) {
-    if (entry.at("seat") == wanted) training.streams->restore(entry.at("streams").dump());
+    for (const Json& entry : stored.at("ranks")) {
+      if (entry.at("seat") == wanted) return training.streams->restore(entry.at("streams").dump());
+    }
+    throw CheckpointError("the checkpoint has no random streams for the rank at " + wanted.dump());
+  } catch (const Json::exception& error) {
+    throw CheckpointError(std::string("the random streams of the checkpoint are damaged: ") + error.what());
   }
 }
 

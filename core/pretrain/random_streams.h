@@ -20,7 +20,7 @@ void equalize_initial_values(Runtime& runtime, Training& training);
 std::string gather_streams(Runtime& runtime, const Training& training);
 
 // Goes on with the streams that a checkpoint holds. One of another layout has none for this rank: they begin anew, with
-// a warning. `layout`: stored, and this run's.
+// a warning. Throws CheckpointError for what is damaged.
 void restore_streams(const Runtime& runtime, Training& training, const std::string& text);
 
 }  // namespace slipway

@@ -53,16 +53,25 @@ std::string StreamTracker::to_json() const {
 }
 
 void StreamTracker::restore(const std::string& text) {
-  try {
-    std::map<std::string, Stream> restored;
-    const nlohmann::json stored = nlohmann::json::parse(text);
-    for (const auto& [name, stream] : stored.items()) {
-      restored[name] = {stream.at("seed").get<uint64_t>(), stream.at("offset").get<uint64_t>()};
+  const auto refuse = [](const std::string& why) {
+    throw CheckpointError("the random streams of the checkpoint are damaged or of another run: " + why);
+  };
+  const nlohmann::json stored = nlohmann::json::parse(text, nullptr, false);
+  if (!stored.is_object() || stored.size() != streams_.size()) refuse("they are not " + join(names_of(streams_), ", "));
+  std::map<std::string, Stream> restored = streams_;
+  for (auto& [name, stream] : restored) {
+    const auto found = stored.find(name);
+    const bool has_both = found != stored.end() && found->is_object() && found->contains("seed") &&
+                          found->contains("offset") && (*found)["seed"].is_number_unsigned() &&
+                          (*found)["offset"].is_number_unsigned();
+    if (!has_both) refuse(name + " has no seed and offset");
+    if ((*found)["seed"] != stream.seed) {
+      refuse("the seed of " + name + " is " + (*found)["seed"].dump() + ", this run has " +
+             std::to_string(stream.seed));
     }
-    streams_ = std::move(restored);
-  } catch (const nlohmann::json::exception& error) {
-    throw CheckpointError(std::string("the random streams of the checkpoint are damaged: ") + error.what());
+    stream.offset = (*found)["offset"].get<uint64_t>();
   }
+  streams_ = std::move(restored);
 }
 
 StreamTracker megatron_streams(uint64_t seed, const StreamPlace& place) {

@@ -51,7 +51,8 @@ class StreamTracker {
   };
   Stream reserve(uint64_t blocks) { return reserve(current_, blocks); }
 
-  // All streams as JSON text, there and back. Throws CheckpointError for a text that is none.
+  // All streams as JSON text, there and back. Throws CheckpointError for a text that does not hold these streams, by
+  // name and seed.
   std::string to_json() const;
   void restore(const std::string& text);
 

@@ -24,15 +24,15 @@ at::Tensor hidden_keys(const at::Tensor& positions, std::optional<int64_t> windo
 // head counted over the whole layer.
 void drop_weights(const slw::Dropout& d, int64_t first_head, const at::Tensor& from, const at::Tensor& to) {
   const int64_t heads = from.size(1), queries = from.size(2), keys = from.size(3);
-  const int64_t* samples = d.tokens.samples.const_data_ptr<int64_t>();
+  const int64_t* samples = slw::sample_ids_of(d);
   const int64_t* positions = d.tokens.positions.const_data_ptr<int64_t>();
   const float* x = from.const_data_ptr<float>();
   float* y = to.mutable_data_ptr<float>();
   at::parallel_for(0, from.numel() / keys, 16, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const int64_t query = row % queries, head = first_head + row / queries % heads, sample = row / queries / heads;
-      slw::drop_row(d, {samples[sample], positions[query], head * keys, row * keys}, keys, x + row * keys, nullptr,
-                    y + row * keys);
+      slw::drop_row(d, {samples == nullptr ? 0 : samples[sample], positions[query], head * keys, row * keys}, keys,
+                    x + row * keys, nullptr, y + row * keys);
     }
   });
 }

@@ -285,4 +285,25 @@ TEST(DropoutRow, SlicesDrawWhatTheWholeDraws) {
   }
 }
 
+// rng=megatron: by element, also where the block number passes 32 bits.
+TEST(DropoutRow, AStreamsMaskIsThatOfItsBlocks) {
+  slw::Dropout d;
+  d.key = 99;
+  d.p = 0.5;
+  d.is_sequential = true;
+  d.offset = (uint64_t{1} << 32) - 3;
+  const std::vector<float> ones(70, 1.0f);
+  std::vector<float> row(70);
+  constexpr int64_t kFirst = 6;  // element of the tensor with which the row begins
+  slw::drop_row(d, {0, 0, 0, kFirst}, 70, ones.data(), nullptr, row.data());
+  for (int64_t c = 0; c < 70; ++c) {
+    const auto element = static_cast<uint64_t>(kFirst + c);
+    const uint64_t block = d.offset + element / 4;
+    const slw_philox_block words =
+        slw_philox(d.key, static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), 0, 0);
+    const bool is_dropped = words.lane[element % 4] < slw_dropout_threshold(d.p);
+    EXPECT_EQ(row[static_cast<size_t>(c)], is_dropped ? 0.0f : 2.0f) << c;
+  }
+}
+
 }  // namespace

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <slipway/philox.h>
+
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/params/init_streams.h"
 #include "core/params/table.h"
 #include "core/params/tensor_view.h"
 
@@ -107,6 +110,33 @@ TEST(LocalLayout, RanksDrawTheirPartsOfTheWhole) {
     const std::vector<float> whole = assembled(decl, "none", 1);
     EXPECT_EQ(assembled(decl, "tp", 2), whole) << cut.dim << " " << cut.parts;
     EXPECT_EQ(assembled(decl, "tp", 3), whole) << cut.dim << " " << cut.parts;
+  }
+}
+
+// The stream is chosen by what is declared, not by the number of ranks; padding takes numbers and is zero.
+TEST(InitStreams, DrawInDeclareOrderFromTheStreamOfTheParameter) {
+  const std::vector<int64_t> shape{5, 6}, padded{8, 6};
+  const slw_cut cut = make_cut(0, "tp", 0);
+  const slw_cut* cuts[] = {&cut};
+  slw_param_decl shared = declare("shared", shape, SLW_INIT_UNIFORM, 1, 2), plain = shared;
+  plain.name = "plain";
+  shared.padded_shape = padded.data();
+  shared.num_cuts = 1;
+  shared.cuts = cuts;
+  ParamTable table(GroupPlaces{{"tp", {2, 1}}});
+  table.add(0, shared);
+  table.add(0, plain);
+  StreamTracker streams = megatron_streams(7, {});
+  std::vector<float> a(24, -1.0f), b(30, -1.0f), again(30, -1.0f);
+  initialize_from_streams(table.params()[0], streams, a.data());
+  initialize_from_streams(table.params()[1], streams, b.data());
+  initialize_from_streams(table.params()[1], streams, again.data());
+  EXPECT_EQ(streams.at(kModelParallelRng).offset, 6u);
+  EXPECT_EQ(streams.at(kDataParallelRng).offset, 16u);
+  EXPECT_NE(b, again);
+  for (size_t i = 0; i < a.size(); ++i) {  // global rows 4 to 7, of which 4 is no padding
+    const slw_philox_block block = slw_philox(7 + 2718, static_cast<uint32_t>(i / 4), 0, 0, 0);
+    EXPECT_EQ(a[i], i < 6 ? static_cast<float>(1 + slw_uniform(block.lane[i % 4])) : 0.0f) << i;
   }
 }
 

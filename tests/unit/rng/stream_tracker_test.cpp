@@ -59,13 +59,19 @@ TEST(StreamTracker, RefusesANameOrSeedThatIsThere) {
 TEST(StreamTracker, GoesThroughText) {
   StreamTracker tracker = megatron_streams(UINT64_C(1) << 63, {});
   tracker.reserve(kDataParallelRng, UINT64_C(1) << 40);
-  StreamTracker other;
+  StreamTracker other = megatron_streams(UINT64_C(1) << 63, {});
   other.restore(tracker.to_json());
   EXPECT_EQ(other.at(kDataParallelRng), tracker.at(kDataParallelRng));
   EXPECT_EQ(other.at(kExpertParallelRng), tracker.at(kExpertParallelRng));
-  for (const char* bad : {"", "[1]", R"({"a":{"seed":-}})", R"({"a":{"seed":"x","offset":0}})"}) {
+  for (const char* bad :
+       {"", "[1]", R"({"a":{"seed":-}})", R"({"a":{"seed":"x","offset":0}})", R"({"a":1,"b":2,"c":3})"}) {
     EXPECT_THROW(other.restore(bad), CheckpointError) << bad;
   }
+  std::string negative = tracker.to_json();
+  negative.replace(negative.find("\"offset\":") + 9, 1, "-1");
+  EXPECT_THROW(other.restore(negative), CheckpointError) << negative;
+  EXPECT_THROW(other.restore(megatron_streams(8, {}).to_json()), CheckpointError) << "another seed";
+  EXPECT_EQ(other.at(kDataParallelRng), tracker.at(kDataParallelRng)) << "a refused text changes nothing";
 }
 
 }  // namespace

@@ -72,14 +72,14 @@ Dropout saved_dropout(Context* ctx) {
   return d;
 }
 
-// The numbers of channels [32 i, 32 i + 32) of one token; `first` is the counter of channel 0's block.
-__attribute__((always_inline)) inline void philox_words(uint64_t key, uint32_t first, uint32_t position,
-                                                        uint64_t sample, uint32_t* out) {
+// 32 numbers: those of eight counters that follow each other. `counter` holds the first one's lower two words, the
+// lower in its lower half; `upper` the upper two.
+__attribute__((always_inline)) inline void philox_words(uint64_t key, uint64_t counter, uint64_t upper, uint32_t* out) {
   using Lanes = uint64_t __attribute__((vector_size(64)));  // 8 counters, a 32-bit word in each lane
   constexpr uint64_t kLow = 0xFFFFFFFFu;
-  Lanes c0 = {0, 1, 2, 3, 4, 5, 6, 7};
-  c0 = (c0 + first) & kLow;
-  Lanes c1 = Lanes{} + position, c2 = Lanes{} + (sample & kLow), c3 = Lanes{} + (sample >> 32);
+  const Lanes counters = Lanes{0, 1, 2, 3, 4, 5, 6, 7} + counter;
+  Lanes c0 = counters & kLow, c1 = counters >> 32;
+  Lanes c2 = Lanes{} + (upper & kLow), c3 = Lanes{} + (upper >> 32);
   uint32_t k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);
   for (int round = 0; round < 10; ++round) {
     const Lanes p0 = c0 * uint64_t{0xD2511F53u}, p1 = c2 * uint64_t{0xCD9E8D57u};
@@ -97,6 +97,11 @@ __attribute__((always_inline)) inline void philox_words(uint64_t key, uint32_t f
   }
 }
 
+// nullptr in a stream's mask, which does not depend on them.
+inline const int64_t* sample_ids_of(const Dropout& d) {
+  return d.is_sequential ? nullptr : d.tokens.samples.const_data_ptr<int64_t>();
+}
+
 // Which token a row is of, the channel of its first element, and its element in the whole tensor.
 struct DropPlace {
   int64_t sample, position, first_channel, first_element;
@@ -109,12 +114,11 @@ SLW_HOT_LOOP [[maybe_unused]] static void drop_row(const Dropout& d, const DropP
   const float scale = static_cast<float>(1.0 / (1.0 - d.p));
   const int64_t first = d.is_sequential ? place.first_element : place.first_channel;
   const uint64_t sample = d.is_sequential ? 0 : static_cast<uint64_t>(place.sample);
+  const uint64_t base = d.is_sequential ? d.offset : static_cast<uint64_t>(place.position) << 32;
   const int64_t skew = first % 4;
   for (int64_t begin = -skew; begin < width; begin += 32) {
     uint32_t words[32];
-    const uint64_t block = d.offset + static_cast<uint64_t>((first + begin) / 4);
-    const uint64_t high = d.is_sequential ? block >> 32 : static_cast<uint64_t>(place.position);
-    philox_words(d.key, static_cast<uint32_t>(block), static_cast<uint32_t>(high), sample, words);
+    philox_words(d.key, base + static_cast<uint64_t>((first + begin) / 4), sample, words);
     const int64_t end = std::min<int64_t>(begin + 32, width);
     for (int64_t c = std::max<int64_t>(0, begin); c < end; ++c) {
       const float kept = words[c - begin] < threshold ? 0.0f : from[c] * scale;
@@ -126,7 +130,7 @@ SLW_HOT_LOOP [[maybe_unused]] static void drop_row(const Dropout& d, const DropP
 // All rows of [tokens..., channels]; `add` may be undefined. All contiguous.
 inline void drop_rows(const Dropout& d, const at::Tensor& from, const at::Tensor& add, const at::Tensor& to) {
   const int64_t sequence = d.tokens.positions.size(0), channels = from.size(-1), first = d.tokens.first;
-  const int64_t* samples = d.tokens.samples.const_data_ptr<int64_t>();
+  const int64_t* samples = sample_ids_of(d);
   const int64_t* positions = d.tokens.positions.const_data_ptr<int64_t>();
   const float* x = from.const_data_ptr<float>();
   const float* a = add.defined() ? add.const_data_ptr<float>() : nullptr;
@@ -134,8 +138,8 @@ inline void drop_rows(const Dropout& d, const at::Tensor& from, const at::Tensor
   at::parallel_for(0, from.numel() / channels, 16, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const int64_t at = row * channels, token = first + row;
-      drop_row(d, {samples[token / sequence], positions[token % sequence], 0, at}, channels, x + at,
-               a ? a + at : nullptr, y + at);
+      const int64_t sample = samples == nullptr ? 0 : samples[token / sequence];
+      drop_row(d, {sample, positions[token % sequence], 0, at}, channels, x + at, a ? a + at : nullptr, y + at);
     }
   });
 }
