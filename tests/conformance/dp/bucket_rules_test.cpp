@@ -1,7 +1,6 @@
 // The bucket rules that ddp and distributed_optimizer share, and their options.
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <thread>
 
 #include "tests/conformance/dp/dp_instance.h"
@@ -16,18 +15,7 @@ class BucketRules : public ::testing::TestWithParam<const char*> {
   }
   static DpRecord plan_of(const std::vector<DpTable::Row>& rows, const std::string& options,
                           const slw_run_info& run = dp_run(1, 0)) {
-    ToyHost bare;
-    DpInstance dp(component(), bare.get(), run, options);
-    const DpTable table(rows);
-    return dp.plan(table);
-  }
-  static std::string error_of(const std::function<void()>& call) {
-    try {
-      call();
-    } catch (const slw::Error& failure) {
-      return failure.what();
-    }
-    return "";
+    return ::plan_of(component(), rows, options, run);
   }
 };
 

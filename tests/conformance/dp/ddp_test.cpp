@@ -12,19 +12,7 @@ const slw_component& ddp() {
 }
 
 DpRecord plan_of(const std::vector<DpTable::Row>& rows, const std::string& options, int32_t dp_size = 1) {
-  ToyHost bare;
-  DpInstance dp(ddp(), bare.get(), dp_run(dp_size, 0), options);
-  const DpTable table(rows);
-  return dp.plan(table);
-}
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const slw::Error& failure) {
-    return failure.what();
-  }
-  return "";
+  return plan_of(ddp(), rows, options, dp_run(dp_size, 0));
 }
 
 TEST(DdpPlan, ClosesABucketWithTheParameterThatFillsIt) {

@@ -15,19 +15,7 @@ const slw_component& distributed_optimizer() {
 }
 
 DpRecord plan_of(const std::vector<DpTable::Row>& rows, const std::string& options, const slw_run_info& run) {
-  ToyHost bare;
-  DpInstance dp(distributed_optimizer(), bare.get(), run, options);
-  const DpTable table(rows);
-  return dp.plan(table);
-}
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const slw::Error& failure) {
-    return failure.what();
-  }
-  return "";
+  return plan_of(distributed_optimizer(), rows, options, run);
 }
 
 // Megatron's layout of these sizes.

@@ -194,3 +194,20 @@ float* DpInstance::param(int32_t param) {
 void DpInstance::zero_grads() {
   for (std::vector<float>& grad : grads_) std::fill(grad.begin(), grad.end(), 0.0f);
 }
+
+DpRecord plan_of(const slw_component& component, const std::vector<DpTable::Row>& rows, const std::string& options,
+                 const slw_run_info& run) {
+  ToyHost bare;
+  DpInstance dp(component, bare.get(), run, options);
+  const DpTable table(rows);
+  return dp.plan(table);
+}
+
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const slw::Error& failure) {
+    return failure.what();
+  }
+  return "";
+}

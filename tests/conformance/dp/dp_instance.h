@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <slipway/sdk.hpp>
 #include <string>
 #include <vector>
@@ -100,3 +101,10 @@ class DpInstance {
   std::deque<int64_t> shapes_;
   std::deque<slw_buffer> buffers_;
 };
+
+// What `component` with `options` plans for `rows` on the rank of `run`.
+DpRecord plan_of(const slw_component& component, const std::vector<DpTable::Row>& rows, const std::string& options,
+                 const slw_run_info& run = dp_run(1, 0));
+
+// The text of the slw::Error that `call` throws; empty where it throws none.
+std::string error_of(const std::function<void()>& call);
